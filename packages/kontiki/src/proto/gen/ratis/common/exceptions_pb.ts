@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file ratis/common/exceptions.proto.
  */
 export const file_ratis_common_exceptions: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yYXRpcy9jb21tb24vZXhjZXB0aW9ucy5wcm90bxIMcmF0aXMuY29tbW9uIoEBChdOb3RMZWFkZXJFeGNlcHRpb25Qcm90bxI0Cg9zdWdnZXN0ZWRMZWFkZXIYASABKAsyGy5yYXRpcy5jb21tb24uUmFmdFBlZXJQcm90bxIwCgtwZWVyc0luQ29uZhgCIAMoCzIbLnJhdGlzLmNvbW1vbi5SYWZ0UGVlclByb3RvIlYKHExlYWRlck5vdFJlYWR5RXhjZXB0aW9uUHJvdG8SNgoIc2VydmVySWQYASABKAsyJC5yYXRpcy5jb21tb24uUmFmdEdyb3VwTWVtYmVySWRQcm90byJ0ChtOb3RSZXBsaWNhdGVkRXhjZXB0aW9uUHJvdG8SDgoGY2FsbElkGAEgASgEEjMKC3JlcGxpY2F0aW9uGAIgASgOMh4ucmF0aXMuY29tbW9uLlJlcGxpY2F0aW9uTGV2ZWwSEAoIbG9nSW5kZXgYAyABKAQiXgoaU3RhdGVNYWNoaW5lRXhjZXB0aW9uUHJvdG8SGgoSZXhjZXB0aW9uQ2xhc3NOYW1lGAEgASgJEhAKCGVycm9yTXNnGAIgASgJEhIKCnN0YWNrdHJhY2UYAyABKAwiXwobQWxyZWFkeUNsb3NlZEV4Y2VwdGlvblByb3RvEhoKEmV4Y2VwdGlvbkNsYXNzTmFtZRgBIAEoCRIQCghlcnJvck1zZxgCIAEoCRISCgpzdGFja3RyYWNlGAMgASgMImYKDlRocm93YWJsZVByb3RvEhMKCWNsYXNzTmFtZRgBIAEoCUgAEhQKDGVycm9yTWVzc2FnZRgCIAEoCRISCgpzdGFja1RyYWNlGAMgASgMEg0KBWNhdXNlGAQgASgMQgYKBGNhc2ViBnByb3RvMw", [file_ratis_common_peers, file_ratis_common_replication]);
+  fileDesc("Ch1yYXRpcy9jb21tb24vZXhjZXB0aW9ucy5wcm90bxIMcmF0aXMuY29tbW9uIoEBChdOb3RMZWFkZXJFeGNlcHRpb25Qcm90bxI0Cg9zdWdnZXN0ZWRMZWFkZXIYASABKAsyGy5yYXRpcy5jb21tb24uUmFmdFBlZXJQcm90bxIwCgtwZWVyc0luQ29uZhgCIAMoCzIbLnJhdGlzLmNvbW1vbi5SYWZ0UGVlclByb3RvIlYKHExlYWRlck5vdFJlYWR5RXhjZXB0aW9uUHJvdG8SNgoIc2VydmVySWQYASABKAsyJC5yYXRpcy5jb21tb24uUmFmdEdyb3VwTWVtYmVySWRQcm90byJ0ChtOb3RSZXBsaWNhdGVkRXhjZXB0aW9uUHJvdG8SDgoGY2FsbElkGAEgASgEEjMKC3JlcGxpY2F0aW9uGAIgASgOMh4ucmF0aXMuY29tbW9uLlJlcGxpY2F0aW9uTGV2ZWwSEAoIbG9nSW5kZXgYAyABKAQiXgoaU3RhdGVNYWNoaW5lRXhjZXB0aW9uUHJvdG8SGgoSZXhjZXB0aW9uQ2xhc3NOYW1lGAEgASgJEhAKCGVycm9yTXNnGAIgASgJEhIKCnN0YWNrdHJhY2UYAyABKAwiXwobQWxyZWFkeUNsb3NlZEV4Y2VwdGlvblByb3RvEhoKEmV4Y2VwdGlvbkNsYXNzTmFtZRgBIAEoCRIQCghlcnJvck1zZxgCIAEoCRISCgpzdGFja3RyYWNlGAMgASgMIlwKDlRocm93YWJsZVByb3RvEhEKCWNsYXNzTmFtZRgBIAEoCRIUCgxlcnJvck1lc3NhZ2UYAiABKAkSEgoKc3RhY2tUcmFjZRgDIAEoDBINCgVjYXVzZRgEIAEoDGIGcHJvdG8z", [file_ratis_common_peers, file_ratis_common_replication]);
 
 /**
  * Ask another server.
@@ -155,15 +155,9 @@ export const AlreadyClosedExceptionProtoSchema: GenMessage<AlreadyClosedExceptio
  */
 export type ThrowableProto = Message<"ratis.common.ThrowableProto"> & {
   /**
-   * @generated from oneof ratis.common.ThrowableProto.case
+   * @generated from field: string className = 1;
    */
-  case: {
-    /**
-     * @generated from field: string className = 1;
-     */
-    value: string;
-    case: "className";
-  } | { case: undefined; value?: undefined };
+  className: string;
 
   /**
    * @generated from field: string errorMessage = 2;
