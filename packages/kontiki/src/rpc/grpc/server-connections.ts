@@ -1,0 +1,145 @@
+import type { Http2SecureServer, Http2Server, ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { messageOf } from '../../common/errors.js';
+import type { Logger } from '../../common/logger.js';
+import type { Runtime, Timer } from '../../common/runtime.js';
+import { formatAddress } from '../listen-error.js';
+import type { PeerIdentity } from '../transport.js';
+import { certificateNames } from './tls.js';
+
+/** A connection that did not finish TLS and the HTTP/2 preface in this time is closed, milliseconds. */
+const HANDSHAKE_TIMEOUT_MS = 20_000;
+
+interface Connection {
+  readonly identity: PeerIdentity;
+  greeted: boolean;
+}
+
+/** The sockets and sessions of a server: who is there, what went wrong, and how they end. */
+export class ServerConnections {
+  readonly #runtime: Runtime;
+  readonly #logger: Logger;
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Map<ServerHttp2Session, Connection>();
+  #cutTimer: Timer | undefined;
+  #closing = false;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(server: Http2Server | Http2SecureServer, runtime: Runtime, logger: Logger) {
+    this.#runtime = runtime;
+    this.#logger = logger;
+    server.on('connection', (socket: Socket) => this.#onSocket(socket));
+    server.on('sessionError', () => undefined); // reported by the session's own listener
+    server.on('unknownProtocol', (socket: Socket | TLSSocket) => {
+      this.#warn(addressOf(socket), 'TLS peer did not negotiate h2 (ALPN)');
+      socket.destroy();
+    });
+    server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+      this.#warn(addressOf(socket), `TLS handshake failed: ${describeTls(error)}`);
+      socket.destroy();
+    });
+  }
+
+  add(session: ServerHttp2Session): void {
+    const socket = session.socket;
+    const connection: Connection = { identity: identify(socket), greeted: false };
+    this.#sessions.set(session, connection);
+    const timer = this.#runtime.timers.schedule(
+      HANDSHAKE_TIMEOUT_MS,
+      () => {
+        this.#warn(connection.identity.remoteAddress, 'no HTTP/2 SETTINGS within 20 s');
+        session.destroy();
+      },
+      true,
+    );
+    session.once('remoteSettings', () => {
+      connection.greeted = true;
+      timer.cancel();
+    });
+    session.on('error', (error) => this.#onSessionError(connection, error));
+    session.on('frameError', () => undefined);
+    session.once('close', () => {
+      timer.cancel();
+      this.#sessions.delete(session);
+    });
+    if (this.#closing) session.close();
+  }
+
+  identityOf(session: { readonly socket: unknown }): PeerIdentity {
+    const known = this.#sessions.get(session as ServerHttp2Session);
+    return known?.identity ?? { remoteAddress: 'unknown', certificateNames: [] };
+  }
+
+  /** GOAWAY to every peer: open streams may finish. */
+  closeAll(): void {
+    this.#closing = true;
+    for (const session of this.#sessions.keys()) session.close();
+  }
+
+  cutAfter(graceMs: number): void {
+    this.#cutTimer?.cancel();
+    if (this.#sockets.size === 0) return;
+    this.#cutTimer = this.#runtime.timers.schedule(Math.max(0, graceMs), () => {
+      for (const session of this.#sessions.keys()) session.destroy();
+      for (const socket of this.#sockets) socket.destroy();
+    });
+  }
+
+  whenEmpty(callback: () => void): void {
+    this.#onEmpty = callback;
+    this.#reportEmpty();
+  }
+
+  #onSocket(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 60_000);
+    socket.on('error', () => undefined); // the session or the TLS listener reports it
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#reportEmpty();
+    });
+  }
+
+  #reportEmpty(): void {
+    if (this.#onEmpty === undefined || this.#sockets.size > 0) return;
+    this.#cutTimer?.cancel();
+    const onEmpty = this.#onEmpty;
+    this.#onEmpty = undefined;
+    onEmpty();
+  }
+
+  #onSessionError(connection: Connection, error: Error): void {
+    const address = connection.identity.remoteAddress;
+    const code = String((error as { code?: unknown }).code ?? '');
+    const protocol = code.startsWith('ERR_HTTP2');
+    if (!connection.greeted) this.#warn(address, `peer does not speak HTTP/2: ${messageOf(error)}`);
+    else if (protocol) this.#warn(address, `HTTP/2 error: ${messageOf(error)}`);
+    else this.#logger.log('debug', `connection from ${address} lost: ${messageOf(error)}`);
+  }
+
+  #warn(address: string, text: string): void {
+    this.#logger.log('warn', `connection from ${address} refused: ${text}`);
+  }
+}
+
+function identify(socket: Socket | TLSSocket): PeerIdentity {
+  const tls = socket as Partial<TLSSocket>;
+  const verified = tls.authorized === true && typeof tls.getPeerCertificate === 'function';
+  return {
+    remoteAddress: addressOf(socket),
+    certificateNames: verified ? certificateNames((socket as TLSSocket).getPeerCertificate()) : [],
+  };
+}
+
+function addressOf(socket: Socket): string {
+  const { remoteAddress, remotePort } = socket;
+  if (remoteAddress === undefined || remotePort === undefined) return 'unknown';
+  return formatAddress(remoteAddress, remotePort);
+}
+
+function describeTls(error: Error): string {
+  const { reason, code } = error as { reason?: string; code?: string };
+  return reason === undefined ? error.message : `${reason} (${code ?? 'TLS'})`;
+}
