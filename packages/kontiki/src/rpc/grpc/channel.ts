@@ -12,7 +12,7 @@ import type {
   StreamListener,
   TlsOptions,
 } from '../transport.js';
-import { ClientCall } from './client-call.js';
+import { UnaryCallListener } from '../unary.js';
 import { type ClientStreamContext, GrpcClientStream } from './client-stream.js';
 import { ConnectionSlot } from './connection-slot.js';
 import { parseTarget } from './target.js';
@@ -65,11 +65,9 @@ export class GrpcChannel implements RpcChannel {
     options: CallOptions,
     callback: (status: RpcStatus, reply: Uint8Array | undefined) => void,
   ): PendingCall {
-    const call = new ClientCall(callback);
+    const call = new UnaryCallListener(callback);
     const stream = new GrpcClientStream(this.#context, path, call, options);
-    call.attach(stream);
-    stream.send(request);
-    stream.halfClose();
+    call.start(stream, request);
     this.#calls.start(stream);
     return call;
   }

@@ -62,10 +62,8 @@ export class GrpcClientStream implements ClientStream {
     if (timeoutMs !== undefined) {
       this.#deadlineMs = clock.nowMs() + timeoutMs;
       const text = `deadline of ${timeoutMs} ms exceeded`;
-      this.#deadlineTimer = timers.schedule(
-        Math.max(0, timeoutMs),
-        () => this.#abort(localStatus(StatusCode.DEADLINE_EXCEEDED, text)),
-        true,
+      this.#deadlineTimer = timers.schedule(Math.max(0, timeoutMs), () =>
+        this.#abort(localStatus(StatusCode.DEADLINE_EXCEEDED, text)),
       );
     }
   }

@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Stream } from 'node:http2';
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import { toError } from '../../common/errors.js';
 import type { Logger } from '../../common/logger.js';
 import type { Runtime, Timer } from '../../common/runtime.js';
@@ -45,6 +45,8 @@ const RESPONSE_HEADERS = {
 export class ServerExchange {
   readonly context: ExchangeContext;
   readonly #http2: ServerHttp2Stream;
+  /** Kept because a destroyed stream forgets it. */
+  readonly #session: Http2Session | undefined;
   readonly #writer: FrameWriter;
   readonly #deadlineTimer: Timer | undefined;
   #listener: ExchangeListener | undefined;
@@ -55,6 +57,7 @@ export class ServerExchange {
   constructor(http2: ServerHttp2Stream, context: ExchangeContext) {
     this.context = context;
     this.#http2 = http2;
+    this.#session = http2.session;
     const { timers } = context.runtime;
     this.#writer = new FrameWriter({
       timers,
@@ -197,8 +200,7 @@ export class ServerExchange {
   }
 
   #closeStatus(): RpcStatus {
-    const session = this.#http2.session;
-    if (session === undefined || session.destroyed || session.closed) {
+    if (isLost(this.#session)) {
       const text = `connection to ${this.context.peer.remoteAddress} lost`;
       return localStatus(StatusCode.UNAVAILABLE, text);
     }
@@ -240,4 +242,11 @@ export class ServerExchange {
 
 function isWritable(http2: ServerHttp2Stream): boolean {
   return !http2.destroyed && !http2.closed && !http2.aborted;
+}
+
+/** True when the connection broke, as opposed to a stream that the peer reset. */
+function isLost(session: Http2Session | undefined): boolean {
+  if (session === undefined || session.destroyed) return true;
+  const socket: { readonly destroyed: boolean } | undefined = session.socket;
+  return socket === undefined || socket.destroyed;
 }

@@ -21,8 +21,8 @@ import {
   type TlsOptions,
   type UnaryHandler,
 } from '../transport.js';
+import { unaryListener } from '../unary.js';
 import { http2SessionOptions, NO_DATE, windowBytes } from './http2-options.js';
-import { serveCall } from './server-call.js';
 import { ServerConnections } from './server-connections.js';
 import { ServerExchange } from './server-exchange.js';
 import { serveStream } from './server-stream.js';
@@ -158,8 +158,10 @@ export class GrpcServer implements RpcServer {
     const streamHandler = this.#streams.get(path);
     const unaryHandler = this.#unary.get(path);
     if (streamHandler !== undefined) serveStream(exchange, streamHandler);
-    else if (unaryHandler !== undefined) serveCall(exchange, unaryHandler);
-    else exchange.end(localStatus(StatusCode.UNIMPLEMENTED, `method not found: ${path}`));
+    else if (unaryHandler !== undefined) {
+      const { timeoutMs } = exchange.context;
+      serveStream(exchange, (stream) => unaryListener(stream, timeoutMs, unaryHandler));
+    } else exchange.end(localStatus(StatusCode.UNIMPLEMENTED, `method not found: ${path}`));
   }
 }
 

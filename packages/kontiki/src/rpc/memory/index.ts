@@ -1,0 +1,2 @@
+export { MemoryNetwork } from './network.js';
+export { MemoryTransport, type MemoryTransportOptions } from './transport.js';
