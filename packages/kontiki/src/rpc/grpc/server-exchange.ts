@@ -176,12 +176,13 @@ export class ServerExchange {
   }
 
   #onReadEnd(truncated: boolean): void {
+    // Node ends the input of a stream that was reset, too; 'close' follows then and tells why.
+    if (this.#http2.aborted || (this.#http2.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) return;
     if (truncated) {
-      const text = 'peer half-closed inside a message';
-      if (!this.#http2.aborted) this.#failByUs(localStatus(StatusCode.INTERNAL, text));
-      return;
+      this.#failByUs(localStatus(StatusCode.INTERNAL, 'peer half-closed inside a message'));
+    } else {
+      this.#guard((listener) => listener.onHalfClose());
     }
-    if (!this.#http2.aborted) this.#guard((listener) => listener.onHalfClose());
   }
 
   #failByUs(status: RpcStatus): void {
