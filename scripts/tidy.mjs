@@ -35,14 +35,11 @@ const PUBLIC_REGISTRY = ['https:', '', 'registry.npmjs.org'].join('/');
 const UNBREAKABLE = /https?:\/\/\S{60,}|biome-ignore/;
 const ONLY = /\b(test|it|describe|suite)\.only\(|\bonly: true/;
 
-/** Callbacks of suites may be long: they are lists of tests. */
-function isSuiteCallback(node) {
+/** Suites are lists of tests and may be long: callbacks, and functions named `describe...`. */
+function isSuite(node) {
   const call = node.parent;
-  return (
-    ts.isCallExpression(call) &&
-    ts.isIdentifier(call.expression) &&
-    ['describe', 'suite'].includes(call.expression.text)
-  );
+  const names = ts.isCallExpression(call) ? call.expression : node.name;
+  return names !== undefined && /^(describe([A-Z]\w*)?|suite)$/.test(names.getText());
 }
 
 function longFunctions(path, text) {
@@ -50,7 +47,11 @@ function longFunctions(path, text) {
   const lineAt = (position) => source.getLineAndCharacterOfPosition(position).line + 1;
   const problems = [];
   const visit = (node) => {
-    if (ts.isFunctionLike(node) && node.body !== undefined && !isSuiteCallback(node)) {
+    if (
+      ts.isFunctionLike(node) &&
+      node.body !== undefined &&
+      !(isTestFile(path) && isSuite(node))
+    ) {
       const first = lineAt(node.getStart());
       const lines = lineAt(node.end) - first + 1;
       if (lines > MAX_FUNCTION_LINES) {

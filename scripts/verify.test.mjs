@@ -15,7 +15,7 @@ const GOOD = {
   [`${SOURCE}/core/vote.ts`]:
     "import { KIB } from '../common/units.js';\n\nexport const A = KIB;\n",
   [`${SOURCE}/core/vote.test.ts`]:
-    "import { test } from 'node:test';\nimport { A } from './vote.js';\n\ntest('a', () => void A);\n",
+    "import 'node:test';\nimport { A } from './vote.js';\n\nexport default A;\n",
   [`${SOURCE}/server/server.ts`]: "import { A } from '../core/vote.js';\n\nexport const B = A;\n",
   [`${SOURCE}/client/client.ts`]:
     "import { KIB } from '../common/units.js';\n\nexport const C = KIB;\n",
@@ -112,6 +112,14 @@ test('imports.mjs refuses a cycle of two files', () => {
   assert.match(output, /no-cycles/);
 });
 
+test('imports.mjs lets two files of a layer know the types of each other', () => {
+  const { status, output } = check('imports.mjs', {
+    [`${SOURCE}/server/one.ts`]: "import type { Two } from './two.js';\n\nexport type One = Two;\n",
+    [`${SOURCE}/server/two.ts`]: "import { type One } from './one.js';\n\nexport type Two = One;\n",
+  });
+  assert.equal(status, 0, output);
+});
+
 passes('purity.mjs');
 for (const [what, text] of [
   ['Date', 'export const now = (): number => Date.now();\n'],
@@ -167,6 +175,14 @@ refuses(
   `test${'.only'}('x', () => undefined);\n`,
   /silences/,
 );
+test('tidy.mjs lets a suite be long, and nothing else in a test', () => {
+  const path = `${SOURCE}/core/x.test.ts`;
+  const body = '  f();\n'.repeat(70);
+  const suite = check('tidy.mjs', { [path]: `describe('x', () => {\n${body}});\n` });
+  assert.equal(suite.status, 0, suite.output);
+  const single = check('tidy.mjs', { [path]: `test('x', () => {\n${body}});\n` });
+  assert.equal(single.status, 1, single.output);
+});
 test('tidy.mjs lets a file of 600 lines pass', () => {
   const { status, output } = check('tidy.mjs', { [`${SOURCE}/core/x.ts`]: lines(600) });
   assert.equal(status, 0, output);
