@@ -33,6 +33,8 @@ export class GrpcClientStream implements ClientStream {
   readonly #writer: FrameWriter;
   readonly #deadlineMs: number | undefined;
   readonly #deadlineTimer: Timer | undefined;
+  /** Node's `close` of a stream half-closes it before the reset, which a server could take for an orderly end; a signal only resets. */
+  readonly #cancel = new AbortController();
   #reader: FrameReader | undefined;
   #http2: ClientHttp2Stream | undefined;
   #session: ClientSession | undefined;
@@ -116,7 +118,7 @@ export class GrpcClientStream implements ClientStream {
       const leftMs = this.#deadlineMs - runtime.clock.nowMs();
       this.#headers['grpc-timeout'] = formatTimeout(Math.max(leftMs, 0.001));
     }
-    const http2 = session.request(this.#headers);
+    const http2 = session.request(this.#headers, this.#cancel.signal);
     this.#session = session;
     this.#http2 = http2;
     http2.on('error', () => undefined); // 'close' follows, and the code tells more
@@ -207,10 +209,8 @@ export class GrpcClientStream implements ClientStream {
     if (this.#over) return;
     const http2 = this.#http2;
     this.#finish(status);
-    if (http2 !== undefined && !http2.closed && !http2.destroyed) {
-      const done = http2.readableEnded && http2.writableEnded;
-      http2.close(done ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL);
-    }
+    if (http2 === undefined || http2.closed || http2.destroyed) return;
+    if (!http2.readableEnded || !http2.writableEnded) this.#cancel.abort();
   }
 
   #finish(status: RpcStatus): void {

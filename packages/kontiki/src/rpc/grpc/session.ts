@@ -77,13 +77,13 @@ export class ClientSession {
     return this.#error !== undefined || this.#socket.destroyed || this.#http2?.destroyed === true;
   }
 
-  /** Opens a stream. Throws when the session takes no more; the caller then uses another one. */
-  request(headers: Record<string, string>): ClientHttp2Stream {
+  /** Opens a stream, which `cancel` resets. Throws when the session takes no more; the caller then uses another one. */
+  request(headers: Record<string, string>, cancel: AbortSignal): ClientHttp2Stream {
     const http2 = this.#http2;
     if (this.#state !== 'ready' || http2 === undefined || http2.closed || http2.destroyed) {
       throw this.#lostError();
     }
-    const stream = http2.request(headers, { endStream: false });
+    const stream = http2.request(headers, { endStream: false, signal: cancel });
     this.#openStreams++;
     this.#keepalive?.start();
     stream.once('close', () => {
