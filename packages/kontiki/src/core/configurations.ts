@@ -1,0 +1,84 @@
+import { assert } from '../common/errors.js';
+import { type RaftConfiguration, sameConfiguration } from '../protocol/configuration.js';
+import type { RaftPeerId } from '../protocol/ids.js';
+import { RaftPeerRole } from '../protocol/peer.js';
+import { isCurrentVoter, isListener, isOldVoter, isVoter } from './quorum.js';
+
+const NO_PEERS: RaftConfiguration = {
+  cur: { voters: [], listeners: [] },
+  old: undefined,
+  index: -1,
+};
+
+/** Configurations by log index; the one of the greatest index is in force (spec: consensus 0.3, C-1 to C-4). */
+export class Configurations {
+  private readonly history: RaftConfiguration[];
+
+  constructor(known: readonly RaftConfiguration[]) {
+    const byIndex = new Map(known.map((conf) => [conf.index, conf]));
+    this.history = [...byIndex.values()].sort((a, b) => a.index - b.index);
+    if (this.history.length === 0) this.history.push(NO_PEERS);
+  }
+
+  get current(): RaftConfiguration {
+    return this.history[this.history.length - 1] as RaftConfiguration;
+  }
+
+  /** An index that is known already must bring an equal configuration (spec: H-20). */
+  add(conf: RaftConfiguration): void {
+    const { current } = this;
+    if (conf.index === current.index) {
+      assert(sameConfiguration(conf, current), `two configurations at index ${conf.index}`);
+      return;
+    }
+    assert(conf.index > current.index, `configuration ${conf.index} behind ${current.index}`);
+    this.history.push(conf);
+  }
+
+  /** Drops configurations at `index` and above; the first one stays (spec: C-3). True if the one in force changed. */
+  removeFrom(index: number): boolean {
+    const { current } = this;
+    while (this.history.length > 1 && this.current.index >= index) this.history.pop();
+    return this.current !== current;
+  }
+
+  /** Forgets what can never be in force again, because a later configuration is committed. */
+  settle(commitIndex: number): void {
+    let settled = 0;
+    while (settled + 1 < this.history.length) {
+      if ((this.history[settled + 1] as RaftConfiguration).index > commitIndex) break;
+      settled++;
+    }
+    if (settled > 0) this.history.splice(0, settled);
+  }
+}
+
+/** The server votes, or at least listens, so it may run without hearing from a leader first (spec: consensus 1.3). */
+export function isMember(conf: RaftConfiguration, id: RaftPeerId): boolean {
+  return isVoter(conf, id) || isListener(conf, id);
+}
+
+/**
+ * Role that a server without office has under a configuration (spec: H-6, consensus 2.10). In a stable configuration voters follow and listeners
+ * listen. During joint consensus a voter of the old side has to go on voting, and everybody else keeps the present role until the change is complete.
+ */
+export function roleUnder(
+  conf: RaftConfiguration,
+  id: RaftPeerId,
+  present: RaftPeerRole,
+): typeof RaftPeerRole.FOLLOWER | typeof RaftPeerRole.LISTENER {
+  const listens = present === RaftPeerRole.LISTENER;
+  const { FOLLOWER, LISTENER } = RaftPeerRole;
+  if (conf.old === undefined) {
+    if (isCurrentVoter(conf, id)) return FOLLOWER;
+    return isListener(conf, id) || listens ? LISTENER : FOLLOWER;
+  }
+  if (isOldVoter(conf, id)) return FOLLOWER;
+  return listens ? LISTENER : FOLLOWER;
+}
+
+/** Role at start, when there is no present one (spec: consensus 1.3). */
+export function initialRole(conf: RaftConfiguration, id: RaftPeerId): RaftPeerRole {
+  const voter = isVoter(conf, id) || !isListener(conf, id);
+  return voter ? RaftPeerRole.FOLLOWER : RaftPeerRole.LISTENER;
+}

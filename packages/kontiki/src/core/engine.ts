@@ -1,0 +1,276 @@
+import { assert } from '../common/errors.js';
+import type { Random } from '../common/runtime.js';
+import type { RaftConfiguration } from '../protocol/configuration.js';
+import type { RaftPeerId } from '../protocol/ids.js';
+import { RaftPeerRole } from '../protocol/peer.js';
+import type { TermIndex } from '../protocol/term-index.js';
+import { updateCommit } from './commit.js';
+import { onElectionDeadline, onElectionMetadata, onVoteReply } from './election.js';
+import { onAppendRequest, onFollowerFlush } from './follow.js';
+import { appendMetadata, leaderDeadlineMs, onLeaderTick } from './lead.js';
+import { closeEngine, failLog, startEngine } from './life-cycle.js';
+import { readIndex } from './read-index.js';
+import { commitSend, nextFor } from './replicate.js';
+import { onAppendReply, onAppendStreamEnded } from './replies.js';
+import { createRoleChanges } from './roles.js';
+import { CoreState } from './state.js';
+import type {
+  AppendHeader,
+  AppendOffer,
+  AppendReplyReceived,
+  AppendRequest,
+  EngineCommand,
+  EngineConfig,
+  EngineState,
+  FollowerInfo,
+  LeaderCheck,
+  RaftEngine,
+  SendToken,
+  StepDownReason,
+  VoteReply,
+  VoteRequest,
+  WatchLevels,
+} from './types.js';
+import { followerInfos, watchLevelsOf } from './views.js';
+import { onVoteRequest } from './vote.js';
+
+export interface EngineOptions {
+  readonly selfId: RaftPeerId;
+  readonly config: EngineConfig;
+  readonly state: EngineState;
+  readonly random: Random;
+  readonly nowMs: number;
+}
+
+/** The engine of one division, from its persistent state. It does nothing before `start`. */
+export function createEngine(options: EngineOptions): RaftEngine {
+  return new Engine(options);
+}
+
+/** Hands each input to the concern it belongs to. All rules are in the files of the concerns. */
+class Engine implements RaftEngine {
+  private readonly s: CoreState;
+
+  constructor(options: EngineOptions) {
+    this.s = new CoreState(options, createRoleChanges);
+  }
+
+  get selfId(): RaftPeerId {
+    return this.s.selfId;
+  }
+  get role(): RaftPeerRole {
+    return this.s.role;
+  }
+  get roleSinceMs(): number {
+    return this.s.roleSinceMs;
+  }
+  get currentTerm(): number {
+    return this.s.term;
+  }
+  get votedFor(): RaftPeerId | undefined {
+    return this.s.votedFor;
+  }
+  get leaderId(): RaftPeerId | undefined {
+    return this.s.leaderId;
+  }
+  get commitIndex(): number {
+    return this.s.commitIndex;
+  }
+  get appliedIndex(): number {
+    return this.s.appliedIndex;
+  }
+  get lastIndex(): number {
+    return this.s.log.lastIndex;
+  }
+  get flushIndex(): number {
+    return this.s.flushIndex;
+  }
+  get configuration(): RaftConfiguration {
+    return this.s.configurations.current;
+  }
+  get lifeCycle(): 'starting' | 'running' | 'closed' {
+    return this.s.lifeCycle;
+  }
+  get lastEntry(): TermIndex | undefined {
+    return this.s.log.lastEntry;
+  }
+  get watchLevels(): WatchLevels | undefined {
+    return watchLevelsOf(this.s);
+  }
+
+  start(nowMs: number): void {
+    this.at(nowMs);
+    startEngine(this.s);
+  }
+
+  close(nowMs: number): void {
+    this.at(nowMs);
+    closeEngine(this.s);
+  }
+
+  tick(nowMs: number): void {
+    const s = this.at(nowMs);
+    if (s.lifeCycle === 'closed') return;
+    if (s.timer !== undefined && nowMs >= s.timer.deadlineMs) {
+      const timeoutMs = s.drawTimeoutMs();
+      if (s.timer.expire(nowMs, s.config.sleepDeviationThresholdMs, timeoutMs)) {
+        s.roles.becomeCandidate(false);
+      }
+    } else if (s.election !== undefined && nowMs >= s.election.deadlineMs) {
+      onElectionDeadline(s);
+    }
+    onLeaderTick(s);
+  }
+
+  deadlineMs(): number {
+    const { timer, election, leader } = this.s;
+    if (this.s.lifeCycle === 'closed') return Number.POSITIVE_INFINITY;
+    if (leader !== undefined) return leaderDeadlineMs(leader);
+    return Math.min(timer?.deadlineMs ?? Infinity, election?.deadlineMs ?? Infinity);
+  }
+
+  takeCommands(): EngineCommand[] {
+    return this.s.takeCommands();
+  }
+
+  onVoteRequest(requestId: number, request: VoteRequest, nowMs: number): void {
+    onVoteRequest(this.at(nowMs), requestId, request);
+  }
+
+  onVoteReply(
+    electionId: number,
+    from: RaftPeerId,
+    reply: VoteReply | undefined,
+    nowMs: number,
+  ): void {
+    onVoteReply(this.at(nowMs), electionId, from, reply);
+  }
+
+  onAppendRequest(requestId: number, request: AppendRequest, nowMs: number): void {
+    onAppendRequest(this.at(nowMs), requestId, request);
+  }
+
+  onMetadataPersisted(sequence: number, nowMs: number): void {
+    const s = this.at(nowMs);
+    s.metadataPersisted(sequence);
+    onElectionMetadata(s);
+  }
+
+  onLogFlushed(flushed: TermIndex, generation: number, nowMs: number): void {
+    const s = this.at(nowMs);
+    if (generation !== s.generation || flushed.index <= s.flushIndex) return;
+    assert(s.log.contains(flushed), `flushed entry ${flushed.index} is not in the log`);
+    s.flushIndex = flushed.index;
+    s.followCommit();
+    onFollowerFlush(s);
+    updateCommit(s);
+  }
+
+  onLogFailed(message: string, nowMs: number): void {
+    failLog(this.at(nowMs), message);
+  }
+
+  onApplied(index: number, nowMs: number): void {
+    const s = this.at(nowMs);
+    if (index <= s.appliedIndex) return;
+    assert(index <= s.commitIndex, `applied ${index} is above the commit index ${s.commitIndex}`);
+    s.appliedIndex = index;
+    const { leader } = s;
+    if (leader === undefined || leader.ready || index < leader.startIndex) return;
+    leader.ready = true;
+    s.emit({ kind: 'leaderReady', startIndex: leader.startIndex });
+  }
+
+  onSnapshotTaken(snapshot: TermIndex, nowMs: number): void {
+    const s = this.at(nowMs);
+    if (s.log.setSnapshot(snapshot)) s.flushIndex = snapshot.index;
+    s.commitIndex = Math.max(s.commitIndex, snapshot.index);
+    s.appliedIndex = Math.max(s.appliedIndex, snapshot.index);
+  }
+
+  onLogPurged(startIndex: number): void {
+    assert(startIndex <= this.s.log.snapshotIndex + 1, 'the log was purged beyond its snapshot');
+    this.s.log.purge(startIndex);
+  }
+
+  leaderCheck(_readOnly: boolean): LeaderCheck {
+    const { leader } = this.s;
+    if (leader === undefined) return 'notLeader';
+    return leader.ready ? 'ok' : 'notReady';
+  }
+
+  propose(nowMs: number): TermIndex | undefined {
+    const s = this.at(nowMs);
+    if (s.leader?.ready !== true) return undefined;
+    const index = s.log.nextIndex;
+    s.log.append(s.term, index);
+    return { term: s.term, index };
+  }
+
+  proposed(nowMs: number): void {
+    const s = this.at(nowMs);
+    if (s.leader === undefined) return;
+    if (s.leader.metadataDueMs !== Number.POSITIVE_INFINITY) appendMetadata(s);
+    s.wakeAll();
+  }
+
+  readIndex(readId: number, nowMs: number): void {
+    readIndex(this.at(nowMs), readId);
+  }
+
+  stepDown(reason: StepDownReason, nowMs: number): void {
+    const s = this.at(nowMs);
+    if (s.role === RaftPeerRole.LEADER) s.roles.stepToFollower(s.term, { reason });
+  }
+
+  nextFor(peerId: RaftPeerId, nowMs: number): AppendOffer {
+    return nextFor(this.at(nowMs), peerId);
+  }
+
+  commitSend(
+    peerId: RaftPeerId,
+    token: SendToken,
+    count: number,
+    nowMs: number,
+  ): AppendHeader | undefined {
+    return commitSend(this.at(nowMs), peerId, token, count);
+  }
+
+  onAppendReply(
+    peerId: RaftPeerId,
+    epoch: number,
+    reply: AppendReplyReceived,
+    nowMs: number,
+  ): void {
+    onAppendReply(this.at(nowMs), peerId, epoch, reply);
+  }
+
+  onAppendStreamEnded(
+    peerId: RaftPeerId,
+    epoch: number,
+    failed: Parameters<RaftEngine['onAppendStreamEnded']>[2],
+    clean: boolean,
+    nowMs: number,
+  ): void {
+    onAppendStreamEnded(this.at(nowMs), peerId, epoch, failed, clean);
+  }
+
+  followers(nowMs: number): FollowerInfo[] {
+    return followerInfos(this.s, nowMs);
+  }
+
+  followerTimer(nowMs: number): ReturnType<RaftEngine['followerTimer']> {
+    const { timer } = this.s;
+    if (timer === undefined) return undefined;
+    return { elapsedMs: Math.max(0, nowMs - timer.lastRpcMs), outstanding: timer.outstanding };
+  }
+
+  termAt(index: number): number | undefined {
+    return this.s.log.termAt(index);
+  }
+
+  private at(nowMs: number): CoreState {
+    if (nowMs > this.s.nowMs) this.s.nowMs = nowMs;
+    return this.s;
+  }
+}

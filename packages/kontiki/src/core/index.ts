@@ -1,0 +1,2 @@
+export { createEngine } from './engine.js';
+export type * from './types.js';
