@@ -33,7 +33,7 @@ test('does not continue a comment line', () => {
   assert.deepEqual(entries('# comment \\\na=1'), [['a', '1']]);
 });
 
-test('ends a key at the first unescaped =, : or blank and drops blanks around one separator', () => {
+test('ends a key at the first unescaped separator and drops blanks around it', () => {
   assert.deepEqual(entries('a = 1\nb:2\nc 3\nd\t:\f4\ne==5\nf = = 6'), [
     ['a', '1'],
     ['b', '2'],
