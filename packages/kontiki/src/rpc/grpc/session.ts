@@ -137,10 +137,11 @@ export class ClientSession {
 
   #startHttp2(): void {
     if (this.#state !== 'connecting') return;
-    this.#step = 'peer does not speak HTTP/2';
-    const { limits, runtime, name } = this.#options;
+    const { limits, runtime, name, secureContext } = this.#options;
+    // With TLS 1.3 the server judges our certificate after our own handshake is done.
+    if (secureContext === undefined) this.#step = 'peer does not speak HTTP/2';
     const options = http2SessionOptions(limits, false);
-    const scheme = this.#options.secureContext === undefined ? 'http' : 'https';
+    const scheme = secureContext === undefined ? 'http' : 'https';
     const http2 = connect(`${scheme}://${name}`, {
       ...options,
       createConnection: () => this.#socket,
@@ -181,9 +182,7 @@ export class ClientSession {
   }
 
   #onHttp2Closed(): void {
-    if (this.#state === 'connecting') {
-      this.#error ??= this.#errorOf(`${this.#step}: connection closed by the peer`);
-    }
+    if (this.#state === 'connecting') this.#error ??= this.#closedByPeer();
     this.#socket.destroy();
   }
 
@@ -205,12 +204,18 @@ export class ClientSession {
     if (this.#state === 'closed') return;
     const orderly = this.#state === 'draining' && this.#openStreams === 0;
     if (this.#state === 'connecting' || (this.#state === 'ready' && !orderly)) {
-      this.#error ??= this.#errorOf(`${this.#step}: connection closed by the peer`);
+      this.#error ??= this.#closedByPeer();
     }
     this.#connectTimer.cancel();
     this.#keepalive?.stop();
     this.#state = 'closed';
     this.#listener.onClosed(this.#error);
+  }
+
+  #closedByPeer(): ConnectionError {
+    const refused = this.#state === 'connecting' && this.#options.secureContext !== undefined;
+    const hint = refused ? ' (it may not accept our certificate)' : '';
+    return this.#errorOf(`${this.#step}: connection closed by the peer${hint}`);
   }
 
   #lostError(): ConnectionError {
