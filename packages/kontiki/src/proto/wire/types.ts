@@ -141,29 +141,3 @@ export interface AppendEntriesReplyMessage {
   /** isHearbeat (sic). */
   isHeartbeat: boolean;
 }
-
-/**
- * What `proto/wire/index.ts` exports besides these types:
- *
- * - `encodeClientRequest(m: ClientRequestMessage): Uint8Array`, `decodeClientRequest(bytes): ClientRequestMessage`
- * - `encodeClientReply(m: ClientReplyMessage): Uint8Array`, `decodeClientReply(bytes): ClientReplyMessage`
- * - `encodeAppendEntriesRequest(header, entries: readonly LogEntry[]): Uint8Array[]`: parts in order; heads are joined, state machine data of at least
- *   8 KiB stays an own part that is not copied. Entries with `hasData` must have `data`.
- *   `decodeAppendEntriesRequest(bytes): AppendEntriesRequestMessage`: entries are views where their form is canonical, re-encoded (unknown fields kept) elsewhere.
- *   `sizeOfEntryInRequest(entry)`: bytes that it adds to a request.
- * - `encodeAppendEntriesReply(m): Uint8Array`, `decodeAppendEntriesReply(bytes)`
- * - `createStateMachineEntry({term, index, logData, data, type, clientId, callId}): LogEntry`,
- *   `createConfigurationEntry(term: number | undefined, configuration: RaftConfiguration): LogEntry` (index = configuration.index),
- *   `createMetadataEntry(term, index, commitIndex): LogEntry`
- * - `withPosition(template, term, index)`: none; entries are encoded once, when their position is known.
- * - `parseStoredEntry(bytes): LogEntry` (from a file or a cache; data undefined), `parseWireEntry(bytes): LogEntry` (full form; splits data)
- * - `withData(entry, data): LogEntry` (checks that the size agrees), `withoutData(entry): LogEntry`
- * - `stateMachineBodyOf(entry): StateMachineBody`, `configurationOf(entry): RaftConfiguration`, `commitIndexOf(entry): number`
- * - All decoders throw MalformedMessageError (code KONTIKI_MALFORMED_MESSAGE, from proto/wire/errors.ts) on truncated or hostile input,
- *   and NumberOutOfRangeException on a term or index beyond 2^53.
- *
- * And `proto/convert/*.ts`: between generated cold messages / wire messages and the protocol objects: peers, configurations, commit infos,
- * `RaftClientRequest`, `RaftClientReply` (exceptions in replies included, spec: wire-grpc 6.2, client 14.1), admin requests and replies, vote / install snapshot /
- * read index / start election messages, exception-type trailers to exceptions and back (spec: wire-grpc 4.3, 4.4).
- */
-export type WireCodecNotes = never;
