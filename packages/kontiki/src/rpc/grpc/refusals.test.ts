@@ -132,7 +132,7 @@ describe('a connection that does not fit', () => {
         trustCertificates: authority.certificatePem,
       },
       /TLS handshake failed: .*(not accept our certificate|unknown.ca)/i,
-      /TLS handshake failed: /,
+      /TLS handshake failed: client certificate not accepted \(.+\)/,
     ));
 
   it('is told to a client when the name or the time of the certificate is wrong', async () => {

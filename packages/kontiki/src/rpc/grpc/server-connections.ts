@@ -11,6 +11,8 @@ import { certificateNames } from './tls.js';
 /** A connection that did not finish TLS and the HTTP/2 preface in this time is closed, milliseconds. */
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 
+const UNKNOWN_ADDRESS = 'unknown';
+
 interface Connection {
   readonly identity: PeerIdentity;
   greeted: boolean;
@@ -21,6 +23,8 @@ export class ServerConnections {
   readonly #runtime: Runtime;
   readonly #logger: Logger;
   readonly #sockets = new Set<Socket>();
+  /** A socket that is closed no longer tells its address. */
+  readonly #addresses = new WeakMap<Socket, string>();
   readonly #sessions = new Map<ServerHttp2Session, Connection>();
   #cutTimer: Timer | undefined;
   #closing = false;
@@ -36,7 +40,7 @@ export class ServerConnections {
       socket.destroy();
     });
     server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-      this.#warn(addressOf(socket), `TLS handshake failed: ${describeTls(error)}`);
+      this.#warn(this.#addressOfTls(socket), `TLS handshake failed: ${describeTls(error, socket)}`);
       socket.destroy();
     });
   }
@@ -68,7 +72,7 @@ export class ServerConnections {
 
   identityOf(session: { readonly socket: unknown }): PeerIdentity {
     const known = this.#sessions.get(session as ServerHttp2Session);
-    return known?.identity ?? { remoteAddress: 'unknown', certificateNames: [] };
+    return known?.identity ?? { remoteAddress: UNKNOWN_ADDRESS, certificateNames: [] };
   }
 
   /** GOAWAY to every peer: open streams may finish. */
@@ -93,6 +97,7 @@ export class ServerConnections {
 
   #onSocket(socket: Socket): void {
     this.#sockets.add(socket);
+    this.#addresses.set(socket, addressOf(socket));
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 60_000);
     socket.on('error', () => undefined); // the session or the TLS listener reports it
@@ -119,6 +124,14 @@ export class ServerConnections {
     else this.#logger.log('debug', `connection from ${address} lost: ${messageOf(error)}`);
   }
 
+  #addressOfTls(socket: TLSSocket): string {
+    const address = addressOf(socket);
+    if (address !== UNKNOWN_ADDRESS) return address;
+    // Node keeps the TCP socket below a TLS socket there; without it the log line just lacks the address.
+    const { _parent: below } = socket as { readonly _parent?: Socket | null };
+    return (below == null ? undefined : this.#addresses.get(below)) ?? UNKNOWN_ADDRESS;
+  }
+
   #warn(address: string, text: string): void {
     this.#logger.log('warn', `connection from ${address} refused: ${text}`);
   }
@@ -135,11 +148,14 @@ function identify(socket: Socket | TLSSocket): PeerIdentity {
 
 function addressOf(socket: Socket): string {
   const { remoteAddress, remotePort } = socket;
-  if (remoteAddress === undefined || remotePort === undefined) return 'unknown';
+  if (remoteAddress === undefined || remotePort === undefined) return UNKNOWN_ADDRESS;
   return formatAddress(remoteAddress, remotePort);
 }
 
-function describeTls(error: Error): string {
+function describeTls(error: Error, socket: TLSSocket): string {
   const { reason, code } = error as { reason?: string; code?: string };
+  // Node hangs up on a certificate that it could not verify, and keeps the reason here (a code, whatever the type says).
+  const rejection: unknown = socket.authorizationError;
+  if (rejection != null) return `client certificate not accepted (${String(rejection)})`;
   return reason === undefined ? error.message : `${reason} (${code ?? 'TLS'})`;
 }
