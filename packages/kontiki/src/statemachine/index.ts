@@ -1,0 +1,9 @@
+export { BaseStateMachine, type BaseStateMachineOptions } from './base-state-machine.js';
+export { SnapshotNotSupportedError, StateMachineNotInitializedError } from './errors.js';
+export {
+  parseSnapshotFileName,
+  SimpleSnapshotStorage,
+  type SnapshotContent,
+  snapshotFileName,
+} from './simple-snapshot-storage.js';
+export type * from './types.js';
