@@ -1,0 +1,106 @@
+import { AppendResult, EntryKind } from '../../proto/wire/types.js';
+import type { RaftPeerId } from '../../protocol/ids.js';
+import { formatTermIndex } from '../../protocol/term-index.js';
+import type {
+  AppendHeader,
+  AppendReply,
+  AppendRequest,
+  EntryHeader,
+  VoteReply,
+  VoteRequest,
+} from '../types.js';
+
+interface Addressed {
+  readonly from: RaftPeerId;
+  readonly to: RaftPeerId;
+  /** Which life of the asking server the exchange belongs to. */
+  readonly incarnation: number;
+}
+
+export interface VoteMessage extends Addressed {
+  readonly kind: 'vote';
+  readonly electionId: number;
+  readonly request: VoteRequest;
+}
+
+export interface VoteReplyMessage extends Addressed {
+  readonly kind: 'voteReply';
+  readonly electionId: number;
+  readonly reply: VoteReply | undefined;
+}
+
+/** Names the appender's stream that carries a request and its reply. */
+export interface StreamId {
+  readonly epoch: number;
+  readonly stream: number;
+  readonly isHeartbeat: boolean;
+}
+
+export interface AppendMessage extends Addressed, StreamId {
+  readonly kind: 'append';
+  readonly callId: number;
+  readonly request: AppendRequest;
+}
+
+export interface AppendReplyMessage extends Addressed, StreamId {
+  readonly kind: 'appendReply';
+  readonly callId: number;
+  /** A text when the request failed. */
+  readonly reply: AppendReply | string;
+}
+
+export type Message = VoteMessage | VoteReplyMessage | AppendMessage | AppendReplyMessage;
+
+/** The request that a leader's appender writes. */
+export function toRequest(
+  leaderId: RaftPeerId,
+  header: AppendHeader,
+  entries: readonly EntryHeader[],
+): AppendRequest {
+  const { leaderTerm, previous, leaderCommit, initializing } = header;
+  return { leaderId, leaderTerm, previous, entries, leaderCommit, initializing };
+}
+
+export function formatEntry(entry: EntryHeader): string {
+  const { kind } = entry;
+  if (kind === EntryKind.METADATA)
+    return `${entry.index}:t${entry.term} meta=${entry.metadataCommitIndex}`;
+  if (kind === EntryKind.CONFIGURATION) {
+    const conf = entry.configuration;
+    const ids = (peers: readonly { id: string }[] = []): string => peers.map((p) => p.id).join(',');
+    const old = conf?.old === undefined ? '' : ` old=${ids(conf.old.voters)}`;
+    return `${entry.index}:t${entry.term} conf=${ids(conf?.cur.voters)}${old}`;
+  }
+  return `${entry.index}:t${entry.term}`;
+}
+
+function formatReply(reply: AppendReply): string {
+  const name = ['SUCCESS', 'NOT_LEADER', 'INCONSISTENCY'][reply.result] ?? 'unknown';
+  const match = reply.result === AppendResult.SUCCESS ? ` match=${reply.matchIndex}` : '';
+  return `${name} t${reply.term} next=${reply.nextIndex}${match} commit=${reply.followerCommit}`;
+}
+
+/** One line of a trace. */
+export function formatMessage(m: Message): string {
+  const path = `${m.from}->${m.to}`;
+  if (m.kind === 'vote') {
+    const { preVote, candidateTerm, candidateLastEntry } = m.request;
+    const what = preVote ? 'pre-vote?' : 'vote?';
+    return `${path} ${what} t${candidateTerm} last=${formatTermIndex(candidateLastEntry)}`;
+  }
+  if (m.kind === 'voteReply') {
+    if (m.reply === undefined) return `${path} vote call failed`;
+    const { granted, term, shouldShutdown } = m.reply;
+    return `${path} ${granted ? 'granted' : 'refused'} t${term}${shouldShutdown ? ' shutdown' : ''}`;
+  }
+  if (m.kind === 'append') {
+    const { request } = m;
+    const what = m.isHeartbeat
+      ? 'heartbeat'
+      : `append [${request.entries.map(formatEntry).join(' ')}]`;
+    const previous = formatTermIndex(request.previous);
+    return `${path} ${what} t${request.leaderTerm} prev=${previous} commit=${request.leaderCommit}`;
+  }
+  const what = m.isHeartbeat ? 'heartbeat reply' : 'append reply';
+  return `${path} ${what} ${typeof m.reply === 'string' ? `failed: ${m.reply}` : formatReply(m.reply)}`;
+}
