@@ -16,7 +16,7 @@ import { FrameWriter } from './frame-writer.js';
 import { addMetadata } from './metadata.js';
 import type { ClientSession } from './session.js';
 import { decodeTrailers, localStatus, statusOfHttp, statusOfReset } from './status.js';
-import { formatTimeout } from './timeout.js';
+import { formatTimeout, timerDelayMs } from './timeout.js';
 
 export interface ClientStreamContext {
   readonly target: string;
@@ -64,7 +64,7 @@ export class GrpcClientStream implements ClientStream {
     if (timeoutMs !== undefined) {
       this.#deadlineMs = clock.nowMs() + timeoutMs;
       const text = `deadline of ${timeoutMs} ms exceeded`;
-      this.#deadlineTimer = timers.schedule(Math.max(0, timeoutMs), () =>
+      this.#deadlineTimer = timers.schedule(timerDelayMs(timeoutMs), () =>
         this.#abort(localStatus(StatusCode.DEADLINE_EXCEEDED, text)),
       );
     }

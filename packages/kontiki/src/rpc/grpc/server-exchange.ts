@@ -14,6 +14,7 @@ import { FrameReader } from './frame-reader.js';
 import { FrameWriter } from './frame-writer.js';
 import { NO_DATE } from './http2-options.js';
 import { encodeTrailers, localStatus, statusOfReset } from './status.js';
+import { timerDelayMs } from './timeout.js';
 
 export interface ExchangeContext {
   readonly limits: TransportLimits;
@@ -67,7 +68,7 @@ export class ServerExchange {
     http2.once('close', () => this.#onClose());
     if (context.timeoutMs !== undefined) {
       this.#deadlineTimer = timers.schedule(
-        context.timeoutMs,
+        timerDelayMs(context.timeoutMs),
         () => this.#failByUs(localStatus(StatusCode.DEADLINE_EXCEEDED, 'deadline exceeded')),
         true,
       );

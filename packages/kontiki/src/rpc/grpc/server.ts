@@ -174,6 +174,7 @@ function makeServer(options: ServerOptions): AnyServer {
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['h2'],
     allowHTTP1: false,
+    handshakeTimeout: 20_000,
     requestCert: options.tls.mutual,
     rejectUnauthorized: options.tls.mutual,
   });

@@ -7,7 +7,7 @@ export interface Target {
 
 /** Splits `host:port` or `[IPv6]:port`. Throws InvalidArgumentError. */
 export function parseTarget(text: string): Target {
-  const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(text);
+  const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
   if (host === undefined || !(port > 0 && port < 65_536)) {

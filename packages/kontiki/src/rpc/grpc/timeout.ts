@@ -10,6 +10,14 @@ const UNIT_NANOS: Readonly<Record<string, number>> = {
   n: 1,
 };
 
+/** Longer timers than this overflow in Node; no call waits 24 days. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** The delay of a deadline's timer, within what a timer can wait. */
+export function timerDelayMs(timeoutMs: number): number {
+  return Math.min(MAX_TIMER_MS, Math.max(0, timeoutMs));
+}
+
 /** The largest number that eight digits hold. */
 const MAX_DIGITS_VALUE = 99_999_999;
 

@@ -1,8 +1,8 @@
 import { type Logger, NULL_LOGGER } from '../../common/logger.js';
 import type { Runtime } from '../../common/runtime.js';
+import { nodeRuntime } from '../../runtime/node-runtime.js';
 import type { ChannelOptions, RpcTransport, ServerOptions } from '../transport.js';
 import { GrpcChannel } from './channel.js';
-import { DEFAULT_RUNTIME } from './default-runtime.js';
 import { GrpcServer } from './server.js';
 
 export interface GrpcTransportOptions {
@@ -16,7 +16,7 @@ export class GrpcTransport implements RpcTransport {
   readonly #logger: Logger;
 
   constructor(options: GrpcTransportOptions = {}) {
-    this.#runtime = options.runtime ?? DEFAULT_RUNTIME;
+    this.#runtime = options.runtime ?? nodeRuntime();
     this.#logger = options.logger ?? NULL_LOGGER;
   }
 

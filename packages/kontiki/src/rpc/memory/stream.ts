@@ -1,5 +1,6 @@
 import { toError } from '../../common/errors.js';
 import type { Runtime, Timer } from '../../common/runtime.js';
+import { timerDelayMs } from '../grpc/timeout.js';
 import {
   type CallOptions,
   type ClientStream,
@@ -62,7 +63,7 @@ export class MemoryStream {
         StatusCode.DEADLINE_EXCEEDED,
         `deadline of ${options.timeoutMs} ms exceeded`,
       );
-      this.#deadlineTimer = timers.schedule(Math.max(0, options.timeoutMs), () =>
+      this.#deadlineTimer = timers.schedule(timerDelayMs(options.timeoutMs), () =>
         this.cut(status, local(StatusCode.CANCELLED, 'deadline of the caller exceeded')),
       );
     }
