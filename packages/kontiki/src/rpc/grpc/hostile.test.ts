@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +11,9 @@ import type { GrpcServer } from './server.js';
 import { GrpcTransport } from './transport.js';
 
 const transport = new GrpcTransport();
-const OPTIONS = { tls: undefined, limits: TEST_LIMITS };
+/** Node 20 leaves a connection open after a protocol error; pings find it. */
+const LIMITS = { ...TEST_LIMITS, keepaliveTimeMs: 80, keepaliveTimeoutMs: 80 };
+const OPTIONS = { tls: undefined, limits: LIMITS };
 
 /** Runs `attack` against a server, which must serve others afterwards. */
 async function survive(attack: (server: GrpcServer) => Promise<void>): Promise<void> {
@@ -75,16 +78,22 @@ describe('a server outlives a peer that sends', () => {
 
   it('announcements of large messages on many streams, without sending them', () =>
     survive(async ({ address }) => {
-      const channel = transport.createChannel(`127.0.0.1:${address.port}`, OPTIONS);
+      const session = connectHttp2(`http://127.0.0.1:${address.port}`);
+      session.on('error', () => undefined);
       const before = process.memoryUsage().rss;
-      const streams = Array.from({ length: 200 }, () => open(channel, '/test.Echo/stream'));
-      for (const { stream } of streams) stream.send(new Uint8Array(300_000));
-      await Promise.all(
-        streams.map(({ listener }) => listener.until(() => listener.messages.length > 0)),
-      );
-      assert.ok(process.memoryUsage().rss - before < 600_000_000);
-      channel.close(0);
-      await Promise.all(streams.map(({ listener }) => listener.ended()));
+      const headers = {
+        ':method': 'POST',
+        ':path': '/test.Echo/stream',
+        'content-type': 'application/grpc',
+      };
+      for (let i = 0; i < 400; i++) {
+        const stream = session.request(headers, { endStream: false });
+        stream.on('error', () => undefined);
+        stream.write(Buffer.from([0, 0, 0x0f, 0, 0, 1])); // 983,040 bytes are to come, one came
+      }
+      await new Promise((resolve) => session.ping(resolve));
+      assert.ok(process.memoryUsage().rss - before < 150_000_000);
+      session.destroy();
     }));
 
   it('connections that are cut at every stage', () =>

@@ -5,11 +5,16 @@ import { messageOf } from '../../common/errors.js';
 import type { Logger } from '../../common/logger.js';
 import type { Runtime, Timer } from '../../common/runtime.js';
 import { formatAddress } from '../listen-error.js';
-import type { PeerIdentity } from '../transport.js';
+import type { PeerIdentity, TransportLimits } from '../transport.js';
+import { Keepalive, type KeepaliveTimes } from './keepalive.js';
 import { certificateNames } from './tls.js';
 
 /** A connection that did not finish TLS and the HTTP/2 preface in this time is closed, milliseconds. */
 const HANDSHAKE_TIMEOUT_MS = 20_000;
+
+/** A silent peer is pinged after so long, and given up after so long, unless the limits say otherwise. */
+const PING_TIME_MS = 60_000;
+const PING_TIMEOUT_MS = 20_000;
 
 const UNKNOWN_ADDRESS = 'unknown';
 
@@ -26,11 +31,18 @@ export class ServerConnections {
   /** A socket that is closed no longer tells its address. */
   readonly #addresses = new WeakMap<Socket, string>();
   readonly #sessions = new Map<ServerHttp2Session, Connection>();
+  readonly #times: KeepaliveTimes;
   #cutTimer: Timer | undefined;
   #closing = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(server: Http2Server | Http2SecureServer, runtime: Runtime, logger: Logger) {
+  constructor(
+    server: Http2Server | Http2SecureServer,
+    runtime: Runtime,
+    logger: Logger,
+    limits: TransportLimits,
+  ) {
+    this.#times = pingTimes(limits);
     this.#runtime = runtime;
     this.#logger = logger;
     server.on('connection', (socket: Socket) => this.#onSocket(socket));
@@ -61,13 +73,29 @@ export class ServerConnections {
       connection.greeted = true;
       timer.cancel();
     });
+    const keepalive = this.#watch(session, connection);
     session.on('error', (error) => this.#onSessionError(connection, error));
     session.on('frameError', () => undefined);
     session.once('close', () => {
       timer.cancel();
+      keepalive.stop();
       this.#sessions.delete(session);
     });
     if (this.#closing) session.close();
+  }
+
+  /**
+   * Pings a silent peer. This finds dead connections, and those that Node 20 leaves open, without reading from them, after it answered a protocol
+   * error by GOAWAY.
+   */
+  #watch(session: ServerHttp2Session, connection: Connection): Keepalive {
+    const { timers } = this.#runtime;
+    const keepalive = new Keepalive(session, session.socket, this.#times, timers, (reason) => {
+      this.#logger.log('warn', `connection from ${connection.identity.remoteAddress}: ${reason}`);
+      session.destroy();
+    });
+    keepalive.start();
+    return keepalive;
   }
 
   identityOf(session: { readonly socket: unknown }): PeerIdentity {
@@ -135,6 +163,14 @@ export class ServerConnections {
   #warn(address: string, text: string): void {
     this.#logger.log('warn', `connection from ${address} refused: ${text}`);
   }
+}
+
+function pingTimes(limits: TransportLimits): KeepaliveTimes {
+  const { keepaliveTimeMs, keepaliveTimeoutMs } = limits;
+  return {
+    keepaliveTimeMs: keepaliveTimeMs > 0 ? keepaliveTimeMs : PING_TIME_MS,
+    keepaliveTimeoutMs: keepaliveTimeoutMs > 0 ? keepaliveTimeoutMs : PING_TIMEOUT_MS,
+  };
 }
 
 function identify(socket: Socket | TLSSocket): PeerIdentity {

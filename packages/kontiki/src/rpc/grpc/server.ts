@@ -50,7 +50,7 @@ export class GrpcServer implements RpcServer {
     this.#runtime = runtime;
     this.#logger = logger;
     this.#server = makeServer(options);
-    this.#connections = new ServerConnections(this.#server, runtime, logger);
+    this.#connections = new ServerConnections(this.#server, runtime, logger, options.limits);
     this.#server.on('session', (session) => this.#onSession(session));
     this.#server.on('stream', (stream, headers) => this.#onStream(stream, headers));
   }
