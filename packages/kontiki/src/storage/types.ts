@@ -159,13 +159,3 @@ export interface OpenStorageOptions {
   /** `raft.server.storage.free-space.min`. */
   readonly freeSpaceMinBytes: number;
 }
-
-/**
- * Exports of `storage/index.ts` besides these types:
- * `openStorage(options: OpenStorageOptions & {fs, runtime, logger}): Promise<RaftStorage>`,
- * `discoverGroups(volumes, fs): Promise<string[]>` (UUID texts found on disk, spec: storage 1.4),
- * `removeGroupStorage(...)` (spec: storage 1.5),
- * `openLog(options: {storage, config, dataStore, listener, snapshotIndex, fs, runtime, logger}): Promise<OpenedLog>`,
- * and the errors of `storage/errors.ts`.
- */
-export type StorageNotes = never;

@@ -1,0 +1,6 @@
+import { join } from 'node:path';
+
+/** Joins path parts as the platform does. */
+export function joinPath(...parts: readonly string[]): string {
+  return join(...parts);
+}
