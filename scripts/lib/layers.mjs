@@ -35,7 +35,7 @@ export function isTestFile(path) {
 
 /** Code that a tool writes is checked by being generated again, not by reading it. */
 export function isGenerated(path) {
-  return path.includes('/proto/gen/');
+  return /\/(proto|filestore)\/gen\//.test(path);
 }
 
 /**
