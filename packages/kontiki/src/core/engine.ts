@@ -6,7 +6,7 @@ import { RaftPeerRole } from '../protocol/peer.js';
 import type { TermIndex } from '../protocol/term-index.js';
 import { updateCommit } from './commit.js';
 import { onElectionDeadline, onElectionMetadata, onVoteReply } from './election.js';
-import { onAppendRequest, onFollowerFlush } from './follow.js';
+import { onAppendRequest, onDurable } from './follow.js';
 import { appendMetadata, leaderDeadlineMs, onLeaderTick } from './lead.js';
 import { closeEngine, failLog, startEngine } from './life-cycle.js';
 import { readIndex } from './read-index.js';
@@ -154,6 +154,7 @@ class Engine implements RaftEngine {
     const s = this.at(nowMs);
     s.metadataPersisted(sequence);
     onElectionMetadata(s);
+    onDurable(s);
   }
 
   onLogFlushed(flushed: TermIndex, generation: number, nowMs: number): void {
@@ -162,7 +163,7 @@ class Engine implements RaftEngine {
     assert(s.log.contains(flushed), `flushed entry ${flushed.index} is not in the log`);
     s.flushIndex = flushed.index;
     s.followCommit();
-    onFollowerFlush(s);
+    onDurable(s);
     updateCommit(s);
   }
 

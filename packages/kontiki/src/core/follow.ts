@@ -47,8 +47,8 @@ export function onAppendRequest(s: CoreState, requestId: number, request: Append
   timer?.end(s.nowMs);
 }
 
-/** The log is durable further: replies that waited, commit, and the next composed batch. */
-export function onFollowerFlush(s: CoreState): void {
+/** Log or metadata are durable further: replies that waited, and the next composed batch. */
+export function onDurable(s: CoreState): void {
   sendReady(s);
   while (s.appends.held.length === 0) {
     const next = s.appends.queued.shift();

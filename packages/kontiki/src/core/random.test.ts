@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RandomCluster } from './scenario/cluster.test-support.js';
 
 /** Seeds that found bugs once. */
-const REGRESSIONS: readonly number[] = [];
+const REGRESSIONS: readonly number[] = [2755];
 const STEPS = 4000;
 /** KONTIKI_SEEDS=FIRST:COUNT runs other seeds, and more of them. */
 const [first = 1, count = 60] = (process.env['KONTIKI_SEEDS'] ?? '')

@@ -31,16 +31,20 @@ export function hold(
   s.appends.held.push({ requestId, decided: undefined, last, term, timer });
 }
 
-/** Sends the replies that wait for nothing any more (spec: consensus 3.5, I-3). */
+/**
+ * Sends the replies that wait for nothing any more: entries and metadata are durable (spec: consensus 3.5, A-2, I-3). They stay here until then, because
+ * a newer leader may still remove the entries that they promise.
+ */
 export function sendReady(s: CoreState): void {
   const { held } = s.appends;
+  if (s.pendingMetadata !== undefined) return;
   let sent = 0;
   for (; sent < held.length; sent++) {
     const item = held[sent] as HeldAppend;
     if (item.last !== undefined && item.last.index > s.flushIndex) break;
     item.timer?.end(s.nowMs);
     const reply = item.decided ?? successOf(s, item);
-    s.emitWhenPersisted({ kind: 'replyAppend', requestId: item.requestId, reply });
+    s.emit({ kind: 'replyAppend', requestId: item.requestId, reply });
   }
   if (sent > 0) held.splice(0, sent);
 }

@@ -32,8 +32,9 @@ export class RandomCluster implements NodeHost {
     const { random } = this;
     const config = this.drawConfig();
     const joint = random.chance(0.3);
-    // A new peer of higher priority that some old voter does not know yet can hold up an election.
-    const peers = this.drawPeers(joint ? 3 : 1, !joint && random.chance(0.3));
+    // Voters recognise only whom they know: a new peer of higher priority, or one that holds more of the log than two old voters,
+    // can hold up every election. So there are three old voters at least.
+    const peers = this.drawPeers(joint ? 4 : 1, !joint && random.chance(0.3));
     const initial = initialOf(joint ? withoutLastVoter(peers) : peers);
     const batchMax = 1 + random.below(4);
     for (const { id } of peers) {
