@@ -1,6 +1,6 @@
 /**
- * Base of every error that the library raises on purpose. `code` is stable across versions and unique per class; programs test it
- * (or `instanceof`), never the message.
+ * Base of every error that the library raises on purpose. `code` is stable across versions and
+ * unique per class; programs test it (or `instanceof`), never the message.
  */
 export abstract class KontikiError extends Error {
   abstract readonly code: string;
@@ -11,7 +11,10 @@ export abstract class KontikiError extends Error {
   }
 }
 
-/** A broken invariant about our own acts: a programming error. Closes the division it happened in (design: section 2). */
+/**
+ * A broken invariant about our own acts: a programming error. Closes the division it happened in
+ * (design: section 2).
+ */
 export class AssertionFailedError extends KontikiError {
   readonly code = 'KONTIKI_ASSERTION_FAILED';
 }

@@ -3,8 +3,8 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * Where the library writes its log lines. Users hand in their own (pino, winston and console adapters are one-liners).
- * `fields` hold structured context; an `error` field holds an Error.
+ * Where the library writes its log lines. Users hand in their own (pino, winston and console
+ * adapters are one-liners). `fields` hold structured context; an `error` field holds an Error.
  */
 export interface Logger {
   isEnabled(level: LogLevel): boolean;

@@ -1,14 +1,17 @@
 /**
- * The world as the library sees it. Everything that is not a pure function of its input comes in through these interfaces, so that
- * a simulator can replace them (design: section 5). Nothing in the library may read a clock, set a timer or draw a random
- * number in another way.
+ * The world as the library sees it. Everything that is not a pure function of its input comes in
+ * through these interfaces, so that a simulator can replace them (design: section 5). Nothing in
+ * the library may read a clock, set a timer or draw a random number in another way.
  */
 
 /** A monotonic clock and the wall clock. */
 export interface Clock {
   /** Monotonic time in milliseconds, with fractions; its origin is arbitrary. Never goes back. */
   nowMs(): number;
-  /** Wall clock, milliseconds since the epoch. For display and file comments only, never for decisions. */
+  /**
+   * Wall clock, milliseconds since the epoch. For display and file comments only, never for
+   * decisions.
+   */
   wallTimeMs(): number;
 }
 
@@ -19,9 +22,15 @@ export interface Timer {
 
 /** Timers and the order of turns. */
 export interface Timers {
-  /** Calls `callback` once, at the earliest `delayMs` from now. Does not keep the process alive when `background` is true. */
+  /**
+   * Calls `callback` once, at the earliest `delayMs` from now. Does not keep the process alive when
+   * `background` is true.
+   */
   schedule(delayMs: number, callback: () => void, background?: boolean): Timer;
-  /** Calls `callback` after the current turn's input was read, before the loop waits again (`setImmediate` in Node). */
+  /**
+   * Calls `callback` after the current turn's input was read, before the loop waits again
+   * (`setImmediate` in Node).
+   */
   defer(callback: () => void): void;
   /** Calls `callback` as soon as the current call stack is empty (`queueMicrotask` in Node). */
   enqueue(callback: () => void): void;

@@ -8,7 +8,10 @@ export interface PeerSet {
   readonly listeners: readonly RaftPeer[];
 }
 
-/** Members of a group from one log index on. `old` is present during joint consensus (spec: consensus 0.3). */
+/**
+ * Members of a group from one log index on. `old` is present during joint consensus (spec:
+ * consensus 0.3).
+ */
 export interface RaftConfiguration {
   readonly cur: PeerSet;
   readonly old: PeerSet | undefined;
@@ -24,7 +27,10 @@ function checkUnique(set: PeerSet): void {
   }
 }
 
-/** Throws InvalidArgumentError when a peer occurs twice in one side. An `old` without any peer counts as absent. */
+/**
+ * Throws InvalidArgumentError when a peer occurs twice in one side. An `old` without any peer
+ * counts as absent.
+ */
 export function createConfiguration(
   cur: PeerSet,
   old: PeerSet | undefined,

@@ -1,9 +1,12 @@
 import { KontikiError } from '../common/errors.js';
 import type { CallId, RaftPeerId } from './ids.js';
-import type { RaftPeer } from './peer.js';
+import { peerText, type RaftPeer } from './peer.js';
 import type { CommitInfo, ReplicationLevel } from './requests.js';
 
-/** Base of the exceptions that Ratis knows (spec: client 14). `javaClass` is the name that travels on the wire. */
+/**
+ * Base of the exceptions that Ratis knows (spec: client 14). `javaClass` is the name that travels
+ * on the wire.
+ */
 export abstract class RaftException extends KontikiError {
   abstract readonly javaClass: string;
 }
@@ -19,7 +22,7 @@ export class NotLeaderException extends RaftException {
 
   constructor(memberId: string, suggestedLeader: RaftPeer | undefined, peers: readonly RaftPeer[]) {
     const suggestion =
-      suggestedLeader === undefined ? '' : `, suggested leader is: ${suggestedLeader.id}`;
+      suggestedLeader === undefined ? '' : `, suggested leader is: ${peerText(suggestedLeader)}`;
     super(`Server ${memberId} is not the leader${suggestion}`);
     this.suggestedLeader = suggestedLeader;
     this.peers = peers;
@@ -174,7 +177,10 @@ export class TransferLeadershipException extends RaftException {
   readonly code = 'RAFT_TRANSFER_LEADERSHIP';
   readonly javaClass = `${PACKAGE}.TransferLeadershipException`;
 }
-/** A failure of input or output: storage, connection, or one that a peer reported without a class of its own. */
+/**
+ * A failure of input or output: storage, connection, or one that a peer reported without a class of
+ * its own.
+ */
 export class RaftIOException extends RaftException {
   readonly code = 'RAFT_IO';
   readonly javaClass = 'java.io.IOException';

@@ -8,7 +8,10 @@ export interface RaftGroup {
   readonly peers: readonly RaftPeer[];
 }
 
-/** Throws InvalidArgumentError on the reserved all-zero id and on peers with equal ids (spec: client 1). */
+/**
+ * Throws InvalidArgumentError on the reserved all-zero id and on peers with equal ids (spec: client
+ * 1).
+ */
 export function createGroup(groupId: RaftGroupId, peers: readonly RaftPeer[]): RaftGroup {
   if (groupId.isZero) throw new InvalidArgumentError('the all-zero group id is reserved');
   const ids = new Set<RaftPeerId>();

@@ -4,8 +4,9 @@ import { InvalidArgumentError } from '../common/errors.js';
 export type RaftPeerId = string;
 
 /**
- * A 64-bit call id. A number while it is a safe integer, a bigint beyond; read as signed, so 2^64-1 is -1. Call ids are echoed
- * whatever they are, and never computed with, except by the side that made them.
+ * A 64-bit call id. A number while it is a safe integer, a bigint beyond; read as signed, so 2^64-1
+ * is -1. Call ids are echoed whatever they are, and never computed with, except by the side that
+ * made them.
  */
 export type CallId = number | bigint;
 

@@ -10,7 +10,10 @@ export function roleName(role: RaftPeerRole): 'LEADER' | 'CANDIDATE' | 'FOLLOWER
   return (['LEADER', 'CANDIDATE', 'FOLLOWER', 'LISTENER'] as const)[role];
 }
 
-/** A server as the members of a group know it (spec: client 1). Addresses are `host:port`, empty when unset. */
+/**
+ * A server as the members of a group know it (spec: client 1). Addresses are `host:port`, empty
+ * when unset.
+ */
 export interface RaftPeer {
   readonly id: RaftPeerId;
   /** Server to server, and everything else whose own address is empty. */
@@ -23,7 +26,10 @@ export interface RaftPeer {
   readonly startupRole: StartupRole;
 }
 
-/** A peer from what is known of it. Throws InvalidArgumentError on an empty id or a priority out of range. */
+/**
+ * A peer from what is known of it. Throws InvalidArgumentError on an empty id or a priority out of
+ * range.
+ */
 export function createPeer(fields: Partial<RaftPeer> & { readonly id: RaftPeerId }): RaftPeer {
   if (fields.id.length === 0) throw new InvalidArgumentError('peer id is empty');
   const priority = fields.priority ?? 0;
@@ -47,6 +53,13 @@ export function clientAddressOf(peer: RaftPeer): string {
 
 export function adminAddressOf(peer: RaftPeer): string {
   return peer.adminAddress === '' ? peer.address : peer.adminAddress;
+}
+
+/**
+ * `id|address`, or the id alone where there is no address, as errors name a peer (spec: client 1).
+ */
+export function peerText(peer: RaftPeer): string {
+  return peer.address === '' ? peer.id : `${peer.id}|${peer.address}`;
 }
 
 /** All fields equal; identity of a peer is its id alone. */

@@ -63,7 +63,10 @@ export interface CommitInfo {
   readonly commitIndex: number;
 }
 
-/** The answer to a client or admin request (spec: client 3.3). Never success together with an exception. */
+/**
+ * The answer to a client or admin request (spec: client 3.3). Never success together with an
+ * exception.
+ */
 export interface RaftClientReply {
   readonly clientId: ClientId;
   readonly serverId: RaftPeerId;
@@ -150,12 +153,18 @@ export interface GroupInfoReply extends RaftClientReply {
   readonly logInfo: LogInfo;
 }
 
-/** WRITE, FORWARD, streams change state; reads, stale reads and watches do not (spec: consensus 7.1). */
+/**
+ * WRITE, FORWARD, streams change state; reads, stale reads and watches do not (spec: consensus
+ * 7.1).
+ */
 export function isReadOnly(type: RequestType): boolean {
   return type.kind === 'read' || type.kind === 'staleRead' || type.kind === 'watch';
 }
 
-/** Content that asks for all checks of a read or watch but no answer of the state machine (spec: wire-grpc 5.2). */
+/**
+ * Content that asks for all checks of a read or watch but no answer of the state machine (spec:
+ * wire-grpc 5.2).
+ */
 export const DUMMY_CONTENT: Uint8Array = new TextEncoder().encode('DUMMY');
 
 export function isDummy(message: Uint8Array): boolean {
