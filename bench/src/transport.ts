@@ -1,6 +1,6 @@
 /**
- * Measures the bare transport: one bidirectional stream, the server in a process of its own, messages one way. Other benchmarks use it
- * as the floor of what they can reach.
+ * Measures the bare transport: one bidirectional stream, the server in a process of its own,
+ * messages one way. Other benchmarks use it as the floor of what they can reach.
  *
  *   node bench/dist/transport.js
  */

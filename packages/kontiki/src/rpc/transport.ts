@@ -1,11 +1,13 @@
 /**
- * The interface between the Ratis services (`rpc/ratis`) and a transport (`rpc/grpc` over HTTP/2, `rpc/memory` in process, the
- * simulator's network). A transport knows nothing of Raft.
+ * The interface between the Ratis services (`rpc/ratis`) and a transport (`rpc/grpc` over HTTP/2,
+ * `rpc/memory` in process, the simulator's network). A transport knows nothing of Raft.
  *
- * Contract (design: section 4): messages of a stream arrive in order and at most once; a broken stream loses a suffix in each direction; a unary call
- * that failed may have been carried out; nothing is repeated but by the caller. Every callback is called from a fresh turn or from the
- * transport's own input handling, never from inside a call that the user makes on the same object. After `onEnd` (or a call's
- * callback) nothing more is called. A connection may live in another thread, hence events and counted credits, not promises.
+ * Contract (design: section 4): messages of a stream arrive in order and at most once; a broken
+ * stream loses a suffix in each direction; a unary call that failed may have been carried out;
+ * nothing is repeated but by the caller. Every callback is called from a fresh turn or from the
+ * transport's own input handling, never from inside a call that the user makes on the same object.
+ * After `onEnd` (or a call's callback) nothing more is called. A connection may live in another
+ * thread, hence events and counted credits, not promises.
  */
 
 /** gRPC status codes. */
@@ -30,7 +32,10 @@ export const StatusCode = {
 } as const;
 export type StatusCode = (typeof StatusCode)[keyof typeof StatusCode];
 
-/** Header or trailer entries: lower-case names; a name that ends in `-bin` holds bytes, any other printable ASCII text. */
+/**
+ * Header or trailer entries: lower-case names; a name that ends in `-bin` holds bytes, any other
+ * printable ASCII text.
+ */
 export type Metadata = Readonly<Record<string, string | Uint8Array>>;
 
 /** How a call or stream ended. */
@@ -40,7 +45,10 @@ export interface RpcStatus {
   readonly message: string;
   /** Trailers other than `grpc-status` and `grpc-message`. */
   readonly metadata: Metadata;
-  /** Set when the status was made locally (lost connection, cancel, deadline, size limit): what happened underneath. */
+  /**
+   * Set when the status was made locally (lost connection, cancel, deadline, size limit): what
+   * happened underneath.
+   */
   readonly cause?: Error;
 }
 
@@ -51,7 +59,10 @@ export type OutgoingMessage = Uint8Array | readonly Uint8Array[];
 
 /** What the user of a stream is told. */
 export interface StreamListener {
-  /** One whole message. The bytes belong to the receiver (they may be a view on a buffer that only this message uses). */
+  /**
+   * One whole message. The bytes belong to the receiver; they may be a view on a buffer that other
+   * small messages share.
+   */
   onMessage(message: Uint8Array): void;
   /** Server side: the client sends no more. Client side: never called. */
   onHalfClose?(): void;
@@ -64,13 +75,17 @@ export interface StreamListener {
 /** Common to both ends of a stream. */
 export interface RpcStream {
   /**
-   * Takes one message for sending. Returns false when the stream's buffer is above its mark: the message is still taken, but
-   * the sender must wait for `onDrain` before it sends more. Ignored after the end. The buffers must not be changed afterwards.
+   * Takes one message for sending. Returns false when the stream's buffer is above its mark: the
+   * message is still taken, but the sender must wait for `onDrain` before it sends more. Ignored
+   * after the end. The buffers must not be changed afterwards.
    */
   send(message: OutgoingMessage): boolean;
   /** Bytes taken and not yet handed to the operating system. */
   readonly bufferedBytes: number;
-  /** Stops reading: the peer is slowed down by flow control. At most what is already in flight arrives after it. */
+  /**
+   * Stops reading: the peer is slowed down by flow control. At most what is already in flight
+   * arrives after it.
+   */
   pause(): void;
   resume(): void;
 }
@@ -92,7 +107,10 @@ export interface ServerStream extends RpcStream {
 export interface PeerIdentity {
   /** `host:port` as seen by the socket. */
   readonly remoteAddress: string;
-  /** Subject common name and alternative names of the verified client certificate; empty without mutual TLS. */
+  /**
+   * Subject common name and alternative names of the verified client certificate; empty without
+   * mutual TLS.
+   */
   readonly certificateNames: readonly string[];
 }
 
@@ -113,9 +131,14 @@ export type ChannelState = 'idle' | 'connecting' | 'ready' | 'backoff' | 'closed
 export interface RpcChannel {
   readonly target: string;
   readonly state: ChannelState;
-  /** Opens a bidirectional stream. While connecting, messages are held (bounded by the stream's own mark). */
+  /**
+   * Opens a bidirectional stream. While connecting, messages are held (bounded by the stream's own
+   * mark).
+   */
   openStream(path: string, listener: StreamListener, options?: CallOptions): ClientStream;
-  /** Calls a unary method. `callback` is called exactly once; `reply` is defined iff status is OK. */
+  /**
+   * Calls a unary method. `callback` is called exactly once; `reply` is defined iff status is OK.
+   */
   call(
     path: string,
     request: OutgoingMessage,
@@ -124,7 +147,10 @@ export interface RpcChannel {
   ): PendingCall;
   /** Forgets the back-off: the next use connects at once. */
   resetBackoff(): void;
-  /** New calls fail; open ones may finish for `graceMs`, then are cut. `done` is called when the socket is gone. */
+  /**
+   * New calls fail; open ones may finish for `graceMs`, then are cut. `done` is called when the
+   * socket is gone.
+   */
   close(graceMs: number, done?: () => void): void;
 }
 
@@ -152,11 +178,15 @@ export interface ServiceDefinition {
 
 export interface RpcServer {
   addService(service: ServiceDefinition): void;
-  /** Starts to accept. Rejects with an error that names address and reason (in use, no permission). */
+  /**
+   * Starts to accept. Rejects with an error that names address and reason (in use, no permission).
+   */
   listen(): Promise<void>;
   /** `host:port` that is bound; the port is the real one. Only after `listen`. */
   readonly address: { readonly host: string; readonly port: number };
-  /** Refuses new connections and streams (GOAWAY); open ones may finish for `graceMs`, then are cut. */
+  /**
+   * Refuses new connections and streams (GOAWAY); open ones may finish for `graceMs`, then are cut.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -175,9 +205,14 @@ export interface TlsOptions {
 
 /** Limits and windows shared by the channels and servers of one transport (spec: wire-grpc 3.1). */
 export interface TransportLimits {
-  /** Largest message taken from a peer, bytes; a larger one ends the stream with RESOURCE_EXHAUSTED. */
+  /**
+   * Largest message taken from a peer, bytes; a larger one ends the stream with RESOURCE_EXHAUSTED.
+   */
   readonly maxInboundMessageBytes: number;
-  /** Largest message sent, bytes; a larger one fails locally with RESOURCE_EXHAUSTED before anything is sent. */
+  /**
+   * Largest message sent, bytes; a larger one fails locally with RESOURCE_EXHAUSTED before anything
+   * is sent.
+   */
   readonly maxOutboundMessageBytes: number;
   /** HTTP/2 window of each stream and of the connection, bytes. */
   readonly flowControlWindowBytes: number;

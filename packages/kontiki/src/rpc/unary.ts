@@ -14,7 +14,9 @@ import {
 
 type CallCallback = (status: RpcStatus, reply: Uint8Array | undefined) => void;
 
-/** A unary call as the listener of a stream: exactly one message and OK, or a status that is not OK. */
+/**
+ * A unary call as the listener of a stream: exactly one message and OK, or a status that is not OK.
+ */
 export class UnaryCallListener implements StreamListener, PendingCall {
   readonly #callback: CallCallback;
   #stream: ClientStream | undefined;

@@ -38,7 +38,10 @@ export interface CertificateRequest {
 
 /** A certificate authority of its own, for demonstrations and tests. */
 export interface CertificateAuthority extends IssuedCertificate {
-  /** Makes a certificate that serves both as server and as client. Throws InvalidArgumentError for a bad IP address. */
+  /**
+   * Makes a certificate that serves both as server and as client. Throws InvalidArgumentError for a
+   * bad IP address.
+   */
   issue(request: CertificateRequest): IssuedCertificate;
 }
 

@@ -1,4 +1,7 @@
-/** The few ASN.1 DER types that a certificate is made of (ITU-T X.690). Each function gives one whole element. */
+/**
+ * The few ASN.1 DER types that a certificate is made of (ITU-T X.690). Each function gives one
+ * whole element.
+ */
 
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);

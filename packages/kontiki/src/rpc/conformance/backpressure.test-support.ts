@@ -13,7 +13,9 @@ import {
 } from './harness.test-support.js';
 
 const MESSAGE_BYTES = 10_000;
-/** Window of stream and connection, the send buffer's mark, and what sockets of the loopback hold. */
+/**
+ * Window of stream and connection, the send buffer's mark, and what sockets of the loopback hold.
+ */
 const ROOM_BYTES = 16_000_000;
 
 export function describeBackpressure(harness: TransportHarness): void {

@@ -71,7 +71,9 @@ export function describeClosing(harness: TransportHarness): void {
         const { stream, listener } = open(channel, path);
         stream.send(bytes('x'));
         await atServer.until(() => atServer.messages.length === 1);
+        const first = new Promise<void>((resolve) => channel.close(60_000, resolve));
         await new Promise<void>((resolve) => channel.close(10, resolve));
+        await first;
         assert.equal((await listener.ended()).code, StatusCode.UNAVAILABLE);
         const code = (await atServer.ended()).code;
         assert.ok(code === StatusCode.UNAVAILABLE || code === StatusCode.CANCELLED);
@@ -83,6 +85,7 @@ export function describeClosing(harness: TransportHarness): void {
         assert.equal(channel.state, 'idle');
         await new Promise<void>((resolve) => channel.close(10_000, resolve));
         assert.equal(channel.state, 'closed');
+        await new Promise<void>((resolve) => channel.close(10_000, resolve));
       });
     });
 

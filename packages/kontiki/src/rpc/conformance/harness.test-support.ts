@@ -165,7 +165,9 @@ export const text = (bytes: Uint8Array | undefined): string =>
 
 export const bytes = (value: string): Uint8Array => new TextEncoder().encode(value);
 
-/** A service whose stream echoes, ends with OK after the half-close, and whose unary method echoes. */
+/**
+ * A service whose stream echoes, ends with OK after the half-close, and whose unary method echoes.
+ */
 export const ECHO: ServiceDefinition = {
   unary: { '/test.Echo/unary': (request) => request.reply(request.request) },
   streams: {

@@ -96,7 +96,7 @@ export function describeStreams(harness: TransportHarness): void {
       });
     });
 
-    it('can be cancelled by the client: both ends hear CANCELLED, once, in a fresh turn', async () => {
+    it('can be cancelled: both ends hear CANCELLED, once, in a fresh turn', async () => {
       const { path, service, listener: atServer } = capture();
       await withServer(harness, service, async ({ channel }) => {
         const { stream, listener } = open(channel, path);

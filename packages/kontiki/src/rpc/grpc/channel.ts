@@ -22,8 +22,9 @@ import { clientSecureContext } from './tls.js';
 const STATE_ORDER: readonly ChannelState[] = ['closed', 'ready', 'connecting', 'backoff', 'idle'];
 
 /**
- * A channel to one address. Streams share one connection, unary calls another (each opened when first used), because Node 20 servers end
- * a connection after about 1,000 streams that the peer reset, and cancelled calls are common (design: section 4).
+ * A channel to one address. Streams share one connection, unary calls another (each opened when
+ * first used), because Node 20 servers end a connection after about 1,000 streams that the peer
+ * reset, and cancelled calls are common (design: section 4).
  */
 export class GrpcChannel implements RpcChannel {
   readonly target: string;
@@ -34,8 +35,12 @@ export class GrpcChannel implements RpcChannel {
   #secureContext: SecureContext | undefined;
   #cutTimer: Timer | undefined;
   #closed = false;
+  #gone = false;
+  readonly #onGone: (() => void)[] = [];
 
-  /** Throws InvalidArgumentError for a bad target, TlsConfigurationError for an unusable TLS slot. */
+  /**
+   * Throws InvalidArgumentError for a bad target, TlsConfigurationError for an unusable TLS slot.
+   */
   constructor(target: string, options: ChannelOptions, runtime: Runtime) {
     const parsed = parseTarget(target);
     this.target = target;
@@ -77,27 +82,36 @@ export class GrpcChannel implements RpcChannel {
     this.#calls.resetBackoff();
   }
 
-  /** New connections use other certificates; those that are open keep theirs. Throws TlsConfigurationError. */
+  /**
+   * New connections use other certificates; those that are open keep theirs. Throws
+   * TlsConfigurationError.
+   */
   updateTls(tls: TlsOptions): void {
     this.#secureContext = clientSecureContext(tls);
   }
 
   close(graceMs: number, done?: () => void): void {
-    if (this.#closed) {
-      this.#cut(graceMs);
-      return;
+    if (done !== undefined) {
+      if (this.#gone) this.#runtime.timers.enqueue(done);
+      else this.#onGone.push(done);
     }
+    if (this.#gone) return;
+    this.#cut(graceMs);
+    if (this.#closed) return;
     this.#closed = true;
     let open = 2;
     const onEmpty = () => {
       open--;
-      if (open > 0) return;
-      this.#cutTimer?.cancel();
-      if (done !== undefined) this.#runtime.timers.enqueue(done);
+      if (open === 0) this.#onAllGone();
     };
     this.#streams.close(onEmpty);
     this.#calls.close(onEmpty);
-    if (open > 0) this.#cut(graceMs);
+  }
+
+  #onAllGone(): void {
+    this.#gone = true;
+    this.#cutTimer?.cancel();
+    for (const done of this.#onGone.splice(0)) this.#runtime.timers.enqueue(done);
   }
 
   #cut(graceMs: number): void {

@@ -33,7 +33,10 @@ export class GrpcClientStream implements ClientStream {
   readonly #writer: FrameWriter;
   readonly #deadlineMs: number | undefined;
   readonly #deadlineTimer: Timer | undefined;
-  /** Node's `close` of a stream half-closes it before the reset, which a server could take for an orderly end; a signal only resets. */
+  /**
+   * Node's `close` of a stream half-closes it before the reset, which a server could take for an
+   * orderly end; a signal only resets.
+   */
   readonly #cancel = new AbortController();
   #reader: FrameReader | undefined;
   #http2: ClientHttp2Stream | undefined;

@@ -11,8 +11,9 @@ const BACKOFF_FACTOR = 1.6;
 const BACKOFF_JITTER_PERCENT = 20;
 
 /**
- * One connection of a channel and its replacement: idle → connecting → ready → idle, and connecting → backoff → idle after a failed attempt.
- * A connection that was ready and is lost costs no pause; while in back-off, streams fail at once with the last error.
+ * One connection of a channel and its replacement: idle → connecting → ready → idle, and connecting
+ * → backoff → idle after a failed attempt. A connection that was ready and is lost costs no pause;
+ * while in back-off, streams fail at once with the last error.
  */
 export class ConnectionSlot {
   readonly #options: Omit<SessionOptions, 'secureContext'>;
@@ -58,7 +59,10 @@ export class ConnectionSlot {
     this.#backoffUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Lets open streams finish; `onEmpty` is called when no connection is left. Streams that wait for a connection still get theirs. */
+  /**
+   * Lets open streams finish; `onEmpty` is called when no connection is left. Streams that wait for
+   * a connection still get theirs.
+   */
   close(onEmpty: () => void): void {
     this.#closed = true;
     this.#onEmpty = onEmpty;
@@ -81,7 +85,8 @@ export class ConnectionSlot {
       stream.open(session);
       return true;
     } catch {
-      // Between GOAWAY or loss and its event: this connection takes no more streams, the next one will.
+      // Between GOAWAY or loss and its event: this connection takes no more streams, the next one
+      // will.
       this.#current = undefined;
       session.close();
       return false;

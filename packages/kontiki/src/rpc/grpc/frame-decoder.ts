@@ -2,13 +2,17 @@ import { type RpcStatus, StatusCode } from '../transport.js';
 import { FRAME_HEAD_BYTES } from './frame-encoder.js';
 import { localStatus } from './status.js';
 
-/** Messages up to this size share a small slab, so that keeping one never pins a whole receive chunk. */
+/**
+ * Messages up to this size share a small slab, so that keeping one never pins a whole receive
+ * chunk.
+ */
 const SLAB_MESSAGE_BYTES = 1_024;
 const SLAB_BYTES = 8_192;
 
 /**
- * Takes the bytes of one stream in chunks and gives whole messages. Each byte is copied once, out of the receive chunk into a buffer of
- * the announced length. A length above the limit is refused before anything is allocated for it.
+ * Takes the bytes of one stream in chunks and gives whole messages. Each byte is copied once, out
+ * of the receive chunk into a buffer of the announced length. A length above the limit is refused
+ * before anything is allocated for it.
  */
 export class FrameDecoder {
   readonly #maxMessageBytes: number;
@@ -18,8 +22,6 @@ export class FrameDecoder {
   #offset = 0;
   #body: Uint8Array | undefined;
   #bodyBytes = 0;
-  #slab = new Uint8Array(0);
-  #slabBytes = 0;
   #failure: RpcStatus | undefined;
 
   constructor(maxMessageBytes: number) {
@@ -70,7 +72,7 @@ export class FrameDecoder {
       this.#chunks = [];
       return false;
     }
-    this.#body = this.#allocate(length);
+    this.#body = allocate(length);
     this.#bodyBytes = 0;
     return true;
   }
@@ -86,7 +88,8 @@ export class FrameDecoder {
       return localStatus(StatusCode.INTERNAL, `malformed frame: compressed flag is ${flag}`);
     }
     if (length > this.#maxMessageBytes) {
-      const text = `message of ${length} bytes is larger than the limit of ${this.#maxMessageBytes}`;
+      const limit = this.#maxMessageBytes;
+      const text = `message of ${length} bytes is larger than the limit of ${limit}`;
       return localStatus(StatusCode.RESOURCE_EXHAUSTED, text);
     }
     return undefined;
@@ -115,15 +118,22 @@ export class FrameDecoder {
     this.#chunks.shift();
     this.#offset = 0;
   }
+}
 
-  #allocate(length: number): Uint8Array {
-    if (length > SLAB_MESSAGE_BYTES) return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
-    if (this.#slabBytes + length > this.#slab.length) {
-      this.#slab = new Uint8Array(Buffer.allocUnsafeSlow(SLAB_BYTES).buffer);
-      this.#slabBytes = 0;
-    }
-    const start = this.#slabBytes;
-    this.#slabBytes += length;
-    return this.#slab.subarray(start, start + length);
+/**
+ * One slab for all streams of the thread: a unary call has one small message, and must not cost a
+ * slab.
+ */
+let slab = new Uint8Array(0);
+let slabBytes = 0;
+
+function allocate(length: number): Uint8Array {
+  if (length > SLAB_MESSAGE_BYTES) return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
+  if (slabBytes + length > slab.length) {
+    slab = new Uint8Array(Buffer.allocUnsafeSlow(SLAB_BYTES).buffer);
+    slabBytes = 0;
   }
+  const start = slabBytes;
+  slabBytes += length;
+  return slab.subarray(start, start + length);
 }

@@ -11,9 +11,13 @@ export function messageBytes(message: OutgoingMessage): number {
   return total;
 }
 
-/** Frames `messages` into one fresh buffer of `totalBytes`, which is the sum of their sizes and heads. */
+/**
+ * Frames `messages` into one fresh buffer of `totalBytes`, which is the sum of their sizes and
+ * heads.
+ */
 export function encodeFrames(messages: readonly OutgoingMessage[], totalBytes: number): Buffer {
-  // Node's pool serves small buffers; a large one of its own is not zeroed, since every byte is written below.
+  // Node's pool serves small buffers; a large one of its own is not zeroed, since every byte is
+  // written below.
   const target = Buffer.allocUnsafe(totalBytes);
   let offset = 0;
   for (const message of messages) offset = encodeFrame(target, offset, message);

@@ -12,8 +12,8 @@ export interface FrameReaderHandler {
 }
 
 /**
- * The receiving half of a stream. While it is paused nothing is taken from HTTP/2, so the peer's window fills up and stops it; messages
- * that are already here wait in the decoder.
+ * The receiving half of a stream. While it is paused nothing is taken from HTTP/2, so the peer's
+ * window fills up and stops it; messages that are already here wait in the decoder.
  */
 export class FrameReader {
   readonly #source: Readable;

@@ -18,8 +18,9 @@ export interface FrameWriterOptions {
 }
 
 /**
- * The sending half of a stream: holds messages until there is a sink, and joins what is sent in one turn, or while an earlier write
- * is under way, into one write. HTTP/2 flow control of the peer delays the writes, and so fills the buffer.
+ * The sending half of a stream: holds messages until there is a sink, and joins what is sent in one
+ * turn, or while an earlier write is under way, into one write. HTTP/2 flow control of the peer
+ * delays the writes, and so fills the buffer.
  */
 export class FrameWriter {
   readonly #options: FrameWriterOptions;
@@ -61,7 +62,10 @@ export class FrameWriter {
     return false;
   }
 
-  /** After the queued messages, calls `finish` with the last bytes that were not written yet. Nothing can be sent afterwards. */
+  /**
+   * After the queued messages, calls `finish` with the last bytes that were not written yet.
+   * Nothing can be sent afterwards.
+   */
   end(finish: (sink: Writable, last: Uint8Array | undefined) => void): void {
     if (this.#stopped || this.#finish !== undefined) return;
     this.#finish = finish;

@@ -66,7 +66,7 @@ describe('a grpc-js client at our server', () => {
     });
   });
 
-  it('gets UNIMPLEMENTED for an unknown method and RESOURCE_EXHAUSTED above the limit', async () => {
+  it('gets UNIMPLEMENTED for unknown methods, RESOURCE_EXHAUSTED above the limit', async () => {
     await withPeer(ECHO, async (client) => {
       const unknown = await client.unary(Buffer.from('x'), {}, '/test.Echo/nothing');
       assert.equal(unknown.error?.code, 12);

@@ -1,7 +1,10 @@
 import type { Settings } from 'node:http2';
 import type { TransportLimits } from '../transport.js';
 
-/** Least header list that is advertised: Java's trailers with serialized stack traces need it (spec: wire-grpc 4.3). */
+/**
+ * Least header list that is advertised: Java's trailers with serialized stack traces need it (spec:
+ * wire-grpc 4.3).
+ */
 const MIN_HEADER_LIST_BYTES = 65_536;
 
 /** Memory that nghttp2 may use for one connection (headers, control frames, queues), megabytes. */
@@ -12,7 +15,10 @@ const MAX_CONCURRENT_STREAMS = 2_147_483_647;
 
 const MAX_WINDOW_BYTES = 2_147_483_647;
 
-/** Java sends no `date` header. (An option of Node's `respond` that its type declarations leave out.) */
+/**
+ * Java sends no `date` header. (An option of Node's `respond` that its type declarations leave
+ * out.)
+ */
 export const NO_DATE = { sendDate: false } as const;
 
 /** The HTTP/2 window of streams and connections, within what the protocol allows. */
@@ -30,8 +36,9 @@ export function http2Settings(limits: TransportLimits, server: boolean): Setting
 }
 
 /**
- * Limits of one HTTP/2 session. Java cancels calls as a matter of course, so later Node versions are told to bear many resets before they
- * end the session (older ones ignore the two stream reset options).
+ * Limits of one HTTP/2 session. Java cancels calls as a matter of course, so later Node versions
+ * are told to bear many resets before they end the session (older ones ignore the two stream reset
+ * options).
  */
 export function http2SessionOptions(limits: TransportLimits, server: boolean) {
   return {

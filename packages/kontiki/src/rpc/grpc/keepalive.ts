@@ -16,7 +16,9 @@ export interface KeepaliveTimes {
 /** The input is looked at so many times in one keepalive time. */
 const CHECKS_PER_PERIOD = 4;
 
-/** Pings a silent peer, and reports it when it does not answer. Only input counts as a sign of life. */
+/**
+ * Pings a silent peer, and reports it when it does not answer. Only input counts as a sign of life.
+ */
 export class Keepalive {
   readonly #http2: Http2Session;
   readonly #socket: InputCounter;

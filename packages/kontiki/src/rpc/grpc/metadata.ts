@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http2';
 import { InvalidArgumentError } from '../../common/errors.js';
 import type { Metadata } from '../transport.js';
 
-/** Header names that belong to the protocol; they never show up in metadata and cannot be set by it. */
+/**
+ * Header names that belong to the protocol; they never show up in metadata and cannot be set by it.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   'content-type',
   'te',
@@ -13,7 +15,9 @@ const RESERVED: ReadonlySet<string> = new Set([
   'content-length',
 ]);
 
-/** Adds metadata to a header block. Throws InvalidArgumentError when a name or value cannot be sent. */
+/**
+ * Adds metadata to a header block. Throws InvalidArgumentError when a name or value cannot be sent.
+ */
 export function addMetadata(headers: Record<string, string>, metadata: Metadata): void {
   for (const [name, value] of Object.entries(metadata)) {
     if (!/^[0-9a-z_.-]+$/.test(name) || isReserved(name)) {
@@ -42,7 +46,10 @@ export function encodeBinary(bytes: Uint8Array): string {
     .replace(/=+$/, '');
 }
 
-/** Reads a binary header: padded or not; of several values joined by commas the last one counts, as in Java's `Metadata.get`. */
+/**
+ * Reads a binary header: padded or not; of several values joined by commas the last one counts, as
+ * in Java's `Metadata.get`.
+ */
 export function decodeBinary(text: string): Uint8Array {
   const last = text.slice(text.lastIndexOf(',') + 1).trim();
   return new Uint8Array(Buffer.from(last, 'base64'));
@@ -63,7 +70,10 @@ function isReserved(name: string): boolean {
   return name.startsWith(':') || name.startsWith('grpc-') || RESERVED.has(name);
 }
 
-/** Size of a header list as HTTP/2 counts it: name, value and 32 bytes for each field (spec: wire-grpc 3.1). */
+/**
+ * Size of a header list as HTTP/2 counts it: name, value and 32 bytes for each field (spec:
+ * wire-grpc 3.1).
+ */
 export function headerListBytes(headers: Readonly<Record<string, string>>): number {
   let total = 0;
   for (const [name, value] of Object.entries(headers)) total += name.length + value.length + 32;

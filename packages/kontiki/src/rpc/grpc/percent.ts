@@ -1,7 +1,10 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Percent-codes `grpc-message`: UTF-8 bytes outside the printable ASCII range, and `%` itself (spec: wire-grpc 4.1). */
+/**
+ * Percent-codes `grpc-message`: UTF-8 bytes outside the printable ASCII range, and `%` itself
+ * (spec: wire-grpc 4.1).
+ */
 export function encodeMessage(message: string): string {
   if (/^[\x20-\x24\x26-\x7e]*$/.test(message)) return message;
   let text = '';
@@ -14,7 +17,10 @@ export function encodeMessage(message: string): string {
   return text;
 }
 
-/** Undoes `encodeMessage`. Malformed escapes stay as they are, malformed UTF-8 becomes U+FFFD: a message must never be lost. */
+/**
+ * Undoes `encodeMessage`. Malformed escapes stay as they are, malformed UTF-8 becomes U+FFFD: a
+ * message must never be lost.
+ */
 export function decodeMessage(text: string): string {
   if (!text.includes('%')) return text;
   const bytes: number[] = [];
@@ -30,14 +36,18 @@ export function decodeMessage(text: string): string {
   return decoder.decode(new Uint8Array(bytes));
 }
 
-/** The longest start of percent-coded `text` that has at most `maxLength` characters and cuts no character of the message. */
+/**
+ * The longest start of percent-coded `text` that has at most `maxLength` characters and cuts no
+ * character of the message.
+ */
 export function truncateMessage(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   let end = Math.max(0, maxLength);
   for (let back = 1; back <= 2 && end - back >= 0; back++) {
     if (text.charCodeAt(end - back) === 0x25) end -= back;
   }
-  // Continuation bytes (80..BF) follow a lead byte; step back to the start of the character that was cut.
+  // Continuation bytes (80..BF) follow a lead byte; step back to the start of the character that
+  // was cut.
   while (end >= 3 && /^%[89AB][0-9A-F]$/.test(text.slice(end, end + 3)) && text[end - 3] === '%')
     end -= 3;
   return text.slice(0, end);

@@ -9,10 +9,15 @@ import type { PeerIdentity, TransportLimits } from '../transport.js';
 import { Keepalive, type KeepaliveTimes } from './keepalive.js';
 import { certificateNames } from './tls.js';
 
-/** A connection that did not finish TLS and the HTTP/2 preface in this time is closed, milliseconds. */
+/**
+ * A connection that did not finish TLS and the HTTP/2 preface in this time is closed, milliseconds.
+ */
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 
-/** A silent peer is pinged after so long, and given up after so long, unless the limits say otherwise. */
+/**
+ * A silent peer is pinged after so long, and given up after so long, unless the limits say
+ * otherwise.
+ */
 const PING_TIME_MS = 60_000;
 const PING_TIMEOUT_MS = 20_000;
 
@@ -85,8 +90,8 @@ export class ServerConnections {
   }
 
   /**
-   * Pings a silent peer. This finds dead connections, and those that Node 20 leaves open, without reading from them, after it answered a protocol
-   * error by GOAWAY.
+   * Pings a silent peer. This finds dead connections, and those that Node 20 leaves open, without
+   * reading from them, after it answered a protocol error by GOAWAY.
    */
   #watch(session: ServerHttp2Session, connection: Connection): Keepalive {
     const { timers } = this.#runtime;
@@ -155,7 +160,8 @@ export class ServerConnections {
   #addressOfTls(socket: TLSSocket): string {
     const address = addressOf(socket);
     if (address !== UNKNOWN_ADDRESS) return address;
-    // Node keeps the TCP socket below a TLS socket there; without it the log line just lacks the address.
+    // Node keeps the TCP socket below a TLS socket there; without it the log line just lacks the
+    // address.
     const { _parent: below } = socket as { readonly _parent?: Socket | null };
     return (below == null ? undefined : this.#addresses.get(below)) ?? UNKNOWN_ADDRESS;
   }
@@ -190,7 +196,8 @@ function addressOf(socket: Socket): string {
 
 function describeTls(error: Error, socket: TLSSocket): string {
   const { reason, code } = error as { reason?: string; code?: string };
-  // Node hangs up on a certificate that it could not verify, and keeps the reason here (a code, whatever the type says).
+  // Node hangs up on a certificate that it could not verify, and keeps the reason here (a code,
+  // whatever the type says).
   const rejection: unknown = socket.authorizationError;
   if (rejection != null) return `client certificate not accepted (${String(rejection)})`;
   return reason === undefined ? error.message : `${reason} (${code ?? 'TLS'})`;

@@ -165,7 +165,10 @@ export class ServerExchange {
     else http2.end(last);
   }
 
-  /** A client that has not half-closed would keep the stream open: tell it that nothing more is read (RFC 9113, 8.1). */
+  /**
+   * A client that has not half-closed would keep the stream open: tell it that nothing more is read
+   * (RFC 9113, 8.1).
+   */
   #releaseStream(): void {
     const http2 = this.#http2;
     if (http2.readableEnded || http2.closed || http2.destroyed) return;
@@ -223,7 +226,10 @@ export class ServerExchange {
     }
   }
 
-  /** An exception of a handler ends its stream as an unchecked one does in Java (spec: wire-grpc 4.5). */
+  /**
+   * An exception of a handler ends its stream as an unchecked one does in Java (spec: wire-grpc
+   * 4.5).
+   */
   #guard(callback: (listener: ExchangeListener) => void): void {
     const listener = this.#listener;
     if (listener === undefined || this.#ended) return;

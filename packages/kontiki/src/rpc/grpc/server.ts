@@ -88,7 +88,10 @@ export class GrpcServer implements RpcServer {
     });
   }
 
-  /** New connections get these certificates. Throws InvalidArgumentError without TLS, TlsConfigurationError for unusable ones. */
+  /**
+   * New connections get these certificates. Throws InvalidArgumentError without TLS,
+   * TlsConfigurationError for unusable ones.
+   */
   updateTls(tls: TlsOptions): void {
     if (!('setSecureContext' in this.#server)) {
       throw new InvalidArgumentError('the server was made without TLS');

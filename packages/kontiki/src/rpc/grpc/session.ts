@@ -77,7 +77,10 @@ export class ClientSession {
     return this.#error !== undefined || this.#socket.destroyed || this.#http2?.destroyed === true;
   }
 
-  /** Opens a stream, which `cancel` resets. Throws when the session takes no more; the caller then uses another one. */
+  /**
+   * Opens a stream, which `cancel` resets. Throws when the session takes no more; the caller then
+   * uses another one.
+   */
   request(headers: Record<string, string>, cancel: AbortSignal): ClientHttp2Stream {
     const http2 = this.#http2;
     if (this.#state !== 'ready' || http2 === undefined || http2.closed || http2.destroyed) {
@@ -120,7 +123,8 @@ export class ClientSession {
     const socket = connectTls({
       host: target.host,
       port: target.port,
-      // SNI carries host names only; Node checks the certificate against the name, or against `host` when there is none.
+      // SNI carries host names only; Node checks the certificate against the name, or against
+      // `host` when there is none.
       servername: isIP(target.host) === 0 ? target.host : '',
       secureContext,
       ALPNProtocols: ['h2'],

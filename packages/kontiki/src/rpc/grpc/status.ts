@@ -5,8 +5,9 @@ import { addMetadata, headerListBytes, readMetadata } from './metadata.js';
 import { decodeMessage, encodeMessage, truncateMessage } from './percent.js';
 
 /**
- * Bound of all trailers together. A Java peer refuses header lists of more than 8192 bytes (spec: wire-grpc 4.3); the rest leaves room for
- * the fields that a reply made of trailers only has in front.
+ * Bound of all trailers together. A Java peer refuses header lists of more than 8192 bytes (spec:
+ * wire-grpc 4.3); the rest leaves room for the fields that a reply made of trailers only has in
+ * front.
  */
 export const MAX_TRAILER_BYTES = 8_000;
 
@@ -18,8 +19,9 @@ export function localStatus(code: StatusCode, message: string, cause?: Error): R
 }
 
 /**
- * The trailers of a status. Kept below MAX_TRAILER_BYTES: metadata that does not fit is left out, then the message is cut.
- * Metadata that cannot be sent at all turns the status into INTERNAL, so that the peer always hears of the end.
+ * The trailers of a status. Kept below MAX_TRAILER_BYTES: metadata that does not fit is left out,
+ * then the message is cut. Metadata that cannot be sent at all turns the status into INTERNAL, so
+ * that the peer always hears of the end.
  */
 export function encodeTrailers(status: RpcStatus): Record<string, string> {
   const trailers: Record<string, string> = { 'grpc-status': String(status.code) };

@@ -22,8 +22,8 @@ export function timerDelayMs(timeoutMs: number): number {
 const MAX_DIGITS_VALUE = 99_999_999;
 
 /**
- * The text of a `grpc-timeout` header: microseconds while they fit in eight digits, as Java sends them, then coarser units,
- * rounded up (spec: wire-grpc 3.1).
+ * The text of a `grpc-timeout` header: microseconds while they fit in eight digits, as Java sends
+ * them, then coarser units, rounded up (spec: wire-grpc 3.1).
  */
 export function formatTimeout(timeoutMs: number): string {
   const micros = Math.max(1, Math.round(timeoutMs * 1_000));
@@ -35,7 +35,9 @@ export function formatTimeout(timeoutMs: number): string {
   return minutes <= MAX_DIGITS_VALUE ? `${minutes}M` : `${MAX_DIGITS_VALUE}H`;
 }
 
-/** Milliseconds in a `grpc-timeout` header. Throws InvalidArgumentError when the text is malformed. */
+/**
+ * Milliseconds in a `grpc-timeout` header. Throws InvalidArgumentError when the text is malformed.
+ */
 export function parseTimeout(text: string): number {
   const match = /^(\d{1,8})([HMSmun])$/.exec(text);
   const nanos = match?.[2] === undefined ? undefined : UNIT_NANOS[match[2]];

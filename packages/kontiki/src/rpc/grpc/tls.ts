@@ -10,7 +10,10 @@ export interface SecureContextInput {
   readonly key?: string | Buffer;
 }
 
-/** Checks a server's slot: key and chain always, trust certificates with mutual TLS (spec: wire-grpc 9.1). */
+/**
+ * Checks a server's slot: key and chain always, trust certificates with mutual TLS (spec: wire-grpc
+ * 9.1).
+ */
 export function serverTlsInput(tls: TlsOptions): SecureContextInput {
   if (tls.certificateChain === undefined || tls.privateKey === undefined) {
     throw new TlsConfigurationError('a TLS server needs a certificate chain and a private key');
@@ -25,7 +28,10 @@ export function serverTlsInput(tls: TlsOptions): SecureContextInput {
   });
 }
 
-/** A client's slot as a reusable context: trust certificates always, there is no system store behind them (spec: wire-grpc 9.1). */
+/**
+ * A client's slot as a reusable context: trust certificates always, there is no system store behind
+ * them (spec: wire-grpc 9.1).
+ */
 export function clientSecureContext(tls: TlsOptions): SecureContext {
   if (tls.trustCertificates === undefined) {
     throw new TlsConfigurationError('a TLS client needs trust certificates');
@@ -73,7 +79,10 @@ export function certificateNames(certificate: PeerCertificate | undefined): stri
   return names;
 }
 
-/** Splits Node's `DNS:a, IP Address:1.2.3.4` list; a value with special characters is a JSON string there. */
+/**
+ * Splits Node's `DNS:a, IP Address:1.2.3.4` list; a value with special characters is a JSON string
+ * there.
+ */
 function alternativeNames(list: string): string[] {
   const names: string[] = [];
   const pattern = /(?:^|, )[^:,"]+:("(?:[^"\\]|\\.)*"|[^,]*)/g;

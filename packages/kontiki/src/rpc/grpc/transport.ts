@@ -20,7 +20,9 @@ export class GrpcTransport implements RpcTransport {
     this.#logger = options.logger ?? NULL_LOGGER;
   }
 
-  /** Throws InvalidArgumentError for a bad target, TlsConfigurationError for an unusable TLS slot. */
+  /**
+   * Throws InvalidArgumentError for a bad target, TlsConfigurationError for an unusable TLS slot.
+   */
   createChannel(target: string, options: ChannelOptions): GrpcChannel {
     return new GrpcChannel(target, options, this.#runtime);
   }

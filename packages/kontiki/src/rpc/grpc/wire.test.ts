@@ -140,7 +140,7 @@ describe('what goes over the wire', () => {
     });
   });
 
-  it('announces windows and header list, and cancels by RST_STREAM without END_STREAM', async () => {
+  it('announces windows and header list, and cancels without END_STREAM', async () => {
     const server = new RawServer();
     const port = await server.listen();
     const channel = transport.createChannel(`127.0.0.1:${port}`, {

@@ -17,7 +17,10 @@ import type { MemoryNetwork } from './network.js';
 import { local, MemoryStream } from './stream.js';
 import { StreamSet } from './stream-set.js';
 
-/** A channel to an address of a MemoryNetwork. There is no connection that could be lost: it is ready while a server listens. */
+/**
+ * A channel to an address of a MemoryNetwork. There is no connection that could be lost: it is
+ * ready while a server listens.
+ */
 export class MemoryChannel implements RpcChannel {
   readonly target: string;
   readonly #network: MemoryNetwork;

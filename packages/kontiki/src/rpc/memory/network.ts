@@ -4,7 +4,9 @@ import type { MemoryServer } from './server.js';
 /** Ports that are given out for port 0 start here. */
 const FIRST_FREE_PORT = 49_152;
 
-/** The addresses of the servers in one process. Transports that share a network reach one another. */
+/**
+ * The addresses of the servers in one process. Transports that share a network reach one another.
+ */
 export class MemoryNetwork {
   readonly #servers = new Map<string, MemoryServer>();
   #nextPort = FIRST_FREE_PORT;
@@ -15,7 +17,10 @@ export class MemoryNetwork {
     return this.#servers.get(target);
   }
 
-  /** Registers a server; port 0 picks a free one, no host means `localhost`. Throws ListenError when the address is taken. */
+  /**
+   * Registers a server; port 0 picks a free one, no host means `localhost`. Throws ListenError when
+   * the address is taken.
+   */
   bind(host: string | undefined, port: number, server: MemoryServer) {
     const address = { host: host ?? 'localhost', port: port === 0 ? this.#freePort(host) : port };
     const key = formatAddress(address.host, address.port);

@@ -16,7 +16,10 @@ export interface PipeOptions {
   readonly onDrain: () => void;
 }
 
-/** One direction of a stream: hands out in order, in a fresh turn, while its reader is not paused. Starts closed. */
+/**
+ * One direction of a stream: hands out in order, in a fresh turn, while its reader is not paused.
+ * Starts closed.
+ */
 export class Pipe {
   readonly #options: PipeOptions;
   #queue: PipeItem[] = [];
@@ -76,7 +79,10 @@ export class Pipe {
     });
   }
 
-  /** Hands out what is there now; what is pushed meanwhile waits for the next turn, so that two ends cannot starve the rest. */
+  /**
+   * Hands out what is there now; what is pushed meanwhile waits for the next turn, so that two ends
+   * cannot starve the rest.
+   */
   #deliver(): void {
     const batch = this.#queue;
     this.#queue = [];

@@ -21,7 +21,10 @@ export class StreamSet {
     });
   }
 
-  /** Lets streams finish for `graceMs`, then cuts them; `done` is called in a fresh turn when none is left. */
+  /**
+   * Lets streams finish for `graceMs`, then cuts them; `done` is called in a fresh turn when none
+   * is left.
+   */
   close(graceMs: number, reason: string, done: () => void): void {
     this.#onEmpty = done;
     this.#timer?.cancel();

@@ -13,8 +13,8 @@ export interface MemoryTransportOptions {
 }
 
 /**
- * The transport contract inside one process, without sockets: for embedders and tests. Messages are copied, because they belong to
- * their receiver; TLS options are ignored.
+ * The transport contract inside one process, without sockets: for embedders and tests. Messages are
+ * copied, because they belong to their receiver; TLS options are ignored.
  */
 export class MemoryTransport implements RpcTransport {
   readonly network: MemoryNetwork;
