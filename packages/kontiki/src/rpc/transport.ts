@@ -220,7 +220,10 @@ export interface TransportLimits {
   readonly sendBufferBytes: number;
   /** Largest header list accepted, bytes (HTTP/2 accounting). */
   readonly maxHeaderListBytes: number;
-  /** Client: ping after so long without input while calls are open; 0 is off. */
+  /**
+   * Client: ping after so long without input while calls are open; 0 is off. Server: ping after so
+   * long without input, calls or not; 0 is a minute (a dead peer must not be kept for ever).
+   */
   readonly keepaliveTimeMs: number;
   /** The connection is dropped when a ping is not answered for so long. */
   readonly keepaliveTimeoutMs: number;
