@@ -249,11 +249,11 @@ class Engine implements RaftEngine {
   onAppendStreamEnded(
     peerId: RaftPeerId,
     epoch: number,
-    failed: Parameters<RaftEngine['onAppendStreamEnded']>[2],
+    _failed: Parameters<RaftEngine['onAppendStreamEnded']>[2],
     clean: boolean,
     nowMs: number,
   ): void {
-    onAppendStreamEnded(this.at(nowMs), peerId, epoch, failed, clean);
+    onAppendStreamEnded(this.at(nowMs), peerId, epoch, clean);
   }
 
   followers(nowMs: number): FollowerInfo[] {

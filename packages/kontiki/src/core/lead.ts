@@ -138,6 +138,8 @@ export function onLeaderTick(s: CoreState): void {
   for (const record of leader.records.values()) {
     if (record.expirePending(nowMs - s.config.rpcRequestTimeoutMs)) {
       countError(s, record);
+      // Nobody answers for them any more: they are sent again, which is harmless where they arrived.
+      if (record.pendingData.length === 0) record.rewind();
       s.wake(record);
     }
     reportSlowness(s, record);

@@ -31,6 +31,8 @@ export class FollowerRecord {
   /** No sending before, after errors (spec: consensus 3.3). */
   pauseUntilMs = 0;
   nextCallId = 0;
+  /** First index that was sent and not acknowledged; it outlives requests that were forgotten. Infinity if there is none. */
+  unackedFrom = Number.POSITIVE_INFINITY;
   /** Greatest index that was sent by this appender. */
   sentIndex = -1;
   /** A data request was answered on this stream, so more than one may be in flight. */
@@ -68,14 +70,39 @@ export class FollowerRecord {
     return at < 0 ? undefined : pending.splice(at, 1)[0];
   }
 
-  /** First index of the oldest data request in flight. */
-  get firstPendingIndex(): number | undefined {
-    return this.pendingData[0]?.from;
+  /** Entries were sent. */
+  sent(from: number, count: number): void {
+    this.nextIndex = from + count;
+    this.sentIndex = Math.max(this.sentIndex, from + count - 1);
+    this.unackedFrom = Math.min(this.unackedFrom, from);
   }
 
-  forgetPending(): void {
+  /** Entries up to `matchIndex` are durable at the follower. */
+  matched(matchIndex: number): void {
+    this.matchIndex = matchIndex;
+    if (this.nextIndex <= matchIndex) this.nextIndex = matchIndex + 1;
+    const open = matchIndex + 1 < this.nextIndex && this.unackedFrom < this.nextIndex;
+    this.unackedFrom = open ? Math.max(this.unackedFrom, matchIndex + 1) : Infinity;
+  }
+
+  /** Whatever is not acknowledged is lost: sending starts again there, never before what is matched (RATIS-1835). */
+  rewind(): void {
+    this.nextIndex = Math.max(this.matchIndex + 1, Math.min(this.nextIndex, this.unackedFrom));
+    this.forgetPending();
+  }
+
+  /** The follower says where to go on; what was sent before does not matter any more. */
+  resumeAt(nextIndex: number): void {
+    this.nextIndex = nextIndex;
+    this.unackedFrom = Number.POSITIVE_INFINITY;
+  }
+
+  /** The stream begins again with one probe (RATIS-558). */
+  private forgetPending(): void {
     this.pendingData.length = 0;
     this.pendingHeartbeats.length = 0;
+    this.streamProven = false;
+    this.unackedFrom = Number.POSITIVE_INFINITY;
   }
 
   /** Forgets requests sent at or before `limitMs`; true if there were any (spec: consensus 3.3). */

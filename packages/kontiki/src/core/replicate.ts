@@ -82,8 +82,7 @@ function sendEntries(
   const previous = s.log.previousOf(from);
   const callId = record.nextCallId++;
   record.pendingData.push({ callId, sentMs: s.nowMs, from, readSequence: leader.reads.sequence });
-  record.nextIndex = last + 1;
-  record.sentIndex = Math.max(record.sentIndex, last);
+  record.sent(from, count);
   record.lastSendMs = s.nowMs;
   return {
     callId,

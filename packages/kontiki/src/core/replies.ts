@@ -1,6 +1,6 @@
 import { AppendResult } from '../proto/wire/types.js';
-import type { CallId, RaftPeerId } from '../protocol/ids.js';
-import { countError, resetPipeline } from './back-off.js';
+import type { RaftPeerId } from '../protocol/ids.js';
+import { countError } from './back-off.js';
 import { updateCommit } from './commit.js';
 import {
   type FollowerRecord,
@@ -32,7 +32,7 @@ export function onAppendReply(
   if (reply.result === AppendResult.SUCCESS) {
     onSuccess(s, record, reply);
   } else if (reply.result === AppendResult.NOT_LEADER) {
-    if (onNotLeader(s, record, reply, request)) return;
+    if (onNotLeader(s, record, reply)) return;
   } else if (reply.result === AppendResult.INCONSISTENCY) {
     onInconsistency(s, record, reply, request);
   } else {
@@ -56,24 +56,18 @@ function onSuccess(s: CoreState, record: FollowerRecord, reply: AppendReplyRecei
   const { matchIndex } = reply;
   // More than was sent by this appender cannot be promised.
   if (matchIndex <= record.matchIndex || matchIndex > record.sentIndex) return;
-  record.matchIndex = matchIndex;
-  if (record.nextIndex <= matchIndex) record.nextIndex = matchIndex + 1;
+  record.matched(matchIndex);
   if (record.caughtUp) updateCommit(s);
 }
 
 /** True if the office was lost. Terms of peers that are only being brought up do not count (spec: consensus 2.7, 3.8). */
-function onNotLeader(
-  s: CoreState,
-  record: FollowerRecord,
-  reply: AppendReplyReceived,
-  request: PendingAppend | undefined,
-): boolean {
+function onNotLeader(s: CoreState, record: FollowerRecord, reply: AppendReplyReceived): boolean {
   if (record.caughtUp && reply.term > s.term) {
     s.roles.stepToFollower(reply.term, { reason: 'HIGHER_TERM' });
     return true;
   }
   countError(s, record);
-  rewind(record, request !== undefined && !reply.isHeartbeat ? request.from : undefined);
+  record.rewind();
   return false;
 }
 
@@ -90,41 +84,30 @@ function onInconsistency(
   record.pendingData.length = 0;
   record.streamProven = false;
   const next = nextAfterInconsistency(failedFrom, reply.nextIndex, record.matchIndex);
-  record.nextIndex = Math.min(Math.max(next, 0), s.log.nextIndex);
+  record.resumeAt(Math.min(Math.max(next, 0), s.log.nextIndex));
   // A step back is progress, and a log can be long: only standing still earns a pause.
   if (record.nextIndex >= before) countError(s, record);
 }
 
-/** The next request starts again at the oldest one that was lost (spec: consensus 3.8.2). */
-function rewind(record: FollowerRecord, from: number | undefined): void {
-  const oldest = Math.min(from ?? Infinity, record.firstPendingIndex ?? Infinity);
-  resetPipeline(record);
-  record.nextIndex = Math.max(record.matchIndex + 1, Math.min(record.nextIndex, oldest));
-}
-
-function fromOf(record: FollowerRecord, callId: CallId): number | undefined {
-  return record.pendingData.find((request) => request.callId === callId)?.from;
-}
-
-/** The stream of an appender ended (spec: consensus 3.8.2). */
+/**
+ * The stream of an appender ended: everything in flight is lost, whichever request the peer named, and so is the answer to requests that were given up
+ * before. A clean end starts again from what is matched (spec: consensus 3.8.2).
+ */
 export function onAppendStreamEnded(
   s: CoreState,
   peerId: RaftPeerId,
   epoch: number,
-  failed: { readonly callId: CallId; readonly isHeartbeat: boolean } | undefined,
   clean: boolean,
 ): void {
   const record = recordOf(s, peerId, epoch);
   if (record === undefined) return;
-  const oldest = failed?.isHeartbeat === false ? fromOf(record, failed.callId) : undefined;
+  const { nextIndex, matchIndex } = record;
+  record.rewind();
   if (clean) {
     record.errors = 0;
-    resetPipeline(record);
-    record.nextIndex = nextAfterError(record.nextIndex, record.matchIndex + 1, record.matchIndex);
+    record.resumeAt(nextAfterError(nextIndex, matchIndex + 1, matchIndex));
   } else {
     countError(s, record);
-    // Whichever of the requests the peer named: everything from the oldest on is lost.
-    rewind(record, oldest);
   }
   repeatConfirmation(s, record);
   s.wake(record);

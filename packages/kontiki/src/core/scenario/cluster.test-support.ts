@@ -220,7 +220,9 @@ export class RandomCluster implements NodeHost {
       this.channels.delete(key);
       this.lose(message);
     } else if (dice < 973) {
-      if (node.up) node.crash(random.below(node.disk.writes.length + 1));
+      if (!node.up) return;
+      node.crash(random.below(node.disk.writes.length + 1));
+      if (random.chance(0.5)) for (const id of this.nodes.keys()) this.breakStream(id, node.id);
     } else if (dice < 985) {
       if (!node.up) node.restart();
     } else if (dice < 990) {

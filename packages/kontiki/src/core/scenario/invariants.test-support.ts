@@ -67,7 +67,6 @@ export class Invariants {
       const { reply } = message;
       if (message.isHeartbeat || reply.result !== AppendResult.SUCCESS) return;
       check(reply.matchIndex < disk.durable.length, `I-3: ${message.from} promises too much`);
-      check(reply.matchIndex <= sender.engine.flushIndex, 'I-3: beyond the flush index');
     }
   }
 

@@ -63,6 +63,11 @@ export class Script {
       this.network.deliver(words[0] ?? 'all', Number(words[1] ?? Number.POSITIVE_INFINITY));
     },
     drop: ({ words }) => this.network.drop(words[0] ?? 'all'),
+    /** `break n1->n2`: the streams of n1's appender to n2 end with an error. */
+    break: ({ words }) => {
+      const [from, to = ''] = (words[0] ?? '').split('->');
+      this.node(from).endStream(to);
+    },
     isolate: ({ words }) => {
       for (const id of words) this.network.isolated.add(id);
     },
