@@ -11,8 +11,9 @@ import type { LeaderTracker } from './leader-tracker.js';
 import { RepliedCallIds } from './replied-call-ids.js';
 import { Sleeper } from './sleeper.js';
 
-/** Room in a request for everything but its content and its replied call ids. */
+/** Room in a request for everything but its content and its replied call ids, and for one of these. */
 const REQUEST_HEAD_BYTES = 256;
+const CALL_ID_BYTES = 8;
 
 /** Limits and times of a client, from its properties. */
 export interface ClientSettings {
@@ -92,7 +93,8 @@ export class ClientCore {
     if (this.#closed) return this.closedError();
     const limit = this.settings.maxMessageBytes;
     const size = content?.length ?? 0;
-    if (size + REQUEST_HEAD_BYTES <= limit) return undefined;
+    const repliedBytes = CALL_ID_BYTES * this.settings.maxOutstandingRequests;
+    if (size + REQUEST_HEAD_BYTES + repliedBytes <= limit) return undefined;
     const text = `a message of ${size} bytes does not fit into a request of at most ${limit} bytes`;
     return new IllegalArgumentException(text);
   }

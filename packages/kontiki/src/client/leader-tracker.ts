@@ -7,7 +7,7 @@ import {
 } from '../protocol/exceptions.js';
 import type { RaftGroup } from '../protocol/group.js';
 import type { RaftGroupId, RaftPeerId } from '../protocol/ids.js';
-import type { RaftPeer } from '../protocol/peer.js';
+import { clientAddressOf, type RaftPeer } from '../protocol/peer.js';
 import { shouldReconnect } from '../rpc/ratis/client/status-error.js';
 import { inJavaOrder } from './java-order.js';
 import { type LeaderCache, leaderCacheOf } from './leader-cache.js';
@@ -85,10 +85,11 @@ export class LeaderTracker {
     const suggested = error.suggestedLeader;
     if (error.peers.length > 0) {
       this.#peers = error.peers;
-      this.#connections.addPeers(error.peers);
+      this.#connections.addPeers(error.peers.filter(hasAddress));
     }
-    if (suggested !== undefined) this.#connections.addPeers([suggested]);
-    this.#onFailure(serverId, error, suggested?.id);
+    if (suggested !== undefined && hasAddress(suggested)) this.#connections.addPeers([suggested]);
+    const usable = suggested !== undefined && this.#isReachable(suggested);
+    this.#onFailure(serverId, error, usable ? suggested.id : undefined);
   }
 
   #onFailure(serverId: RaftPeerId, error: Error, suggested: RaftPeerId | undefined): void {
@@ -103,11 +104,18 @@ export class LeaderTracker {
 
   /** Any peer but `serverId`; one that is not known to be unreachable, when there is one. */
   #randomOther(serverId: RaftPeerId): RaftPeerId | undefined {
-    const others = this.#peers.filter((peer) => peer.id !== serverId);
-    const reachable = others.filter((peer) => this.#connections.backoffMs(peer.id) === 0);
+    const others = this.#peers.filter(
+      (peer) => peer.id !== serverId && this.#connections.has(peer.id),
+    );
+    const reachable = others.filter((peer) => this.#isReachable(peer));
     const candidates = reachable.length > 0 ? reachable : others;
     if (candidates.length === 0) return undefined;
     return candidates[randomInteger(this.#random, 0, candidates.length - 1)]?.id;
+  }
+
+  /** A follower goes on naming a leader that has just died: no reason to wait for that one. */
+  #isReachable(peer: RaftPeer): boolean {
+    return this.#connections.has(peer.id) && this.#connections.backoffMs(peer.id) === 0;
   }
 
   #firstGuess(): RaftPeerId {
@@ -116,4 +124,8 @@ export class LeaderTracker {
     const best = inJavaOrder(this.#peers).reduce((a, b) => (b.priority > a.priority ? b : a));
     return best.id;
   }
+}
+
+function hasAddress(peer: RaftPeer): boolean {
+  return clientAddressOf(peer) !== '';
 }

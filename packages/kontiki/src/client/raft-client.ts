@@ -6,7 +6,7 @@ import { RETRY_FOREVER_NO_SLEEP } from '../protocol/retry/simple-policies.js';
 import { GrpcTransport } from '../rpc/grpc/index.js';
 import { Connections } from '../rpc/ratis/client/connections.js';
 import { RequestEncoder } from '../rpc/ratis/client/request-encoder.js';
-import { nodeRuntime } from '../runtime/index.js';
+import { nodeRuntime } from '../runtime/node-runtime.js';
 import { AdminApi } from './admin/admin-api.js';
 import { GroupManagementApi } from './admin/group-management-api.js';
 import { LeaderElectionManagementApi } from './admin/leader-election-management-api.js';

@@ -1,8 +1,4 @@
-import {
-  NotLeaderException,
-  RaftException,
-  RaftRetryFailureException,
-} from '../protocol/exceptions.js';
+import { NotLeaderException, RaftRetryFailureException } from '../protocol/exceptions.js';
 import type { RequestType } from '../protocol/requests.js';
 import type { RetryPolicy, RetryRequestKind } from '../protocol/retry/policy.js';
 
@@ -87,9 +83,4 @@ export class Attempts {
       cause === undefined ? undefined : { cause },
     );
   }
-}
-
-/** Errors of input, output and protocol are retried, a programming error or bad argument is not. */
-export function isRetryable(error: Error): boolean {
-  return error instanceof RaftException;
 }

@@ -1,7 +1,6 @@
 import { toError } from '../common/errors.js';
 import {
-  AlreadyClosedException as AlreadyClosed,
-  type AlreadyClosedException,
+  AlreadyClosedException,
   AlreadyExistsException,
   GroupMismatchException,
   LeaderNotReadyException,
@@ -14,8 +13,9 @@ import {
 } from '../protocol/exceptions.js';
 import type { RaftPeerId } from '../protocol/ids.js';
 import type { RaftClientReply, RequestType } from '../protocol/requests.js';
+import { RpcStatusError } from '../rpc/ratis/client/status-error.js';
 import type { ClientCore, Outstanding } from './client-core.js';
-import { Attempts, isRetryable } from './retry.js';
+import { Attempts } from './retry.js';
 import { Settler } from './settler.js';
 
 /** Exceptions that end a blocking call without another attempt (spec: client 5). */
@@ -24,7 +24,7 @@ const FINAL_WHEN_BLOCKING = [
   StateMachineException,
   TransferLeadershipException,
   LeaderSteppingDownException,
-  AlreadyClosed,
+  AlreadyClosedException,
   AlreadyExistsException,
   SetConfigurationException,
 ] as const;
@@ -98,9 +98,7 @@ export class RetryingCall<R extends RaftClientReply> extends Settler<R> implemen
         else if (error !== undefined) this.#onError(serverId, error);
       });
     } catch (thrown) {
-      const error = toError(thrown);
-      if (isRetryable(error) && !(error instanceof AlreadyClosed)) this.#retry(error);
-      else this.#fail(error);
+      this.#fail(toError(thrown)); // an address or TLS slot that cannot be used, a server that is not known
     }
   }
 
@@ -133,13 +131,19 @@ export class RetryingCall<R extends RaftClientReply> extends Settler<R> implemen
     }
     if (!this.#plan.isBlocking) {
       this.#core.leader.onFailure(serverId, error);
-    } else if (isFinalWhenBlocking(error) && !(error instanceof AlreadyClosed)) {
+    } else if (isFinalWhenBlocking(error) && !this.#mayHelpElsewhere(error)) {
       this.#fail(error); // the server has decided: no reason to think of another leader
       return;
     } else {
       this.#core.leader.onRpcFailure(serverId, error);
     }
     this.#retry(error);
+  }
+
+  /** A connection that was closed at this end, or a server that is closing when any other will do. */
+  #mayHelpElsewhere(error: RaftException): boolean {
+    if (!(error instanceof AlreadyClosedException)) return false;
+    return this.#plan.serverId === undefined || !(error.cause instanceof RpcStatusError);
   }
 
   /** `isKnown` false hides the cause from the policy, as the blocking path does with leader exceptions in replies. */
