@@ -115,8 +115,9 @@ function shuffled(pieces: readonly Piece[], next: () => number): Piece[] {
 }
 
 /**
- * Writes a message in another way that means the same: fields in another order, overwritten scalars, messages in two parts, lists unpacked, and, if asked for,
- * unknown fields of every wire type.
+ * Writes a message in another way that means the same: fields in another order, overwritten
+ * scalars, messages in two parts, lists unpacked, and, if asked for, unknown fields of every wire
+ * type.
  */
 export function mangle(
   desc: DescMessage,

@@ -3,7 +3,10 @@ import type { CallId, RaftGroupId, RaftPeerId } from './ids.js';
 import type { RaftClientRequest } from './requests.js';
 import type { TermIndex } from './term-index.js';
 
-/** Head of what servers say to each other (spec: wire-grpc 2.4, 2.5). A reply repeats the ids of its request, it does not swap them. */
+/**
+ * Head of what servers say to each other (spec: wire-grpc 2.4, 2.5). A reply repeats the ids of its
+ * request, it does not swap them.
+ */
 export interface ServerRpc {
   /** The peer that asked. */
   readonly requestorId: RaftPeerId;

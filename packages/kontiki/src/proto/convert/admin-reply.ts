@@ -189,7 +189,10 @@ export function encodeGroupInfoReply(reply: GroupInfoReply): Uint8Array {
   });
 }
 
-/** The configuration's index does not travel: it reads as -1. Throws MalformedMessageError, IllegalStateException on wrong ids, NumberOutOfRangeException. */
+/**
+ * The configuration's index does not travel: it reads as -1. Throws MalformedMessageError,
+ * IllegalStateException on wrong ids, NumberOutOfRangeException.
+ */
 export function decodeGroupInfoReply(bytes: Uint8Array): GroupInfoReply {
   const proto = parseMessage(GroupInfoReplyProtoSchema, bytes);
   return {

@@ -233,7 +233,10 @@ function parse(method: AdminMethod, bytes: Uint8Array): Parsed {
   }
 }
 
-/** Group management takes the group from its operation, and ignores the one in the head (spec: wire-grpc 8). */
+/**
+ * Group management takes the group from its operation, and ignores the one in the head (spec:
+ * wire-grpc 8).
+ */
 function groupIdOf({ head, operation }: Parsed) {
   if (operation.kind === 'groupAdd') return operation.group.groupId;
   if (operation.kind === 'groupRemove') return operation.removedGroupId;
@@ -255,8 +258,9 @@ function requestOf(parsed: Parsed): AdminRequest {
 }
 
 /**
- * An admin request. Throws MalformedMessageError for whatever is wrong with it: a missing operation, ids or modes that are not acceptable (spec: wire-grpc
- * 4.5); NumberOutOfRangeException on a number beyond 2^53.
+ * An admin request. Throws MalformedMessageError for whatever is wrong with it: a missing
+ * operation, ids or modes that are not acceptable (spec: wire-grpc 4.5); NumberOutOfRangeException
+ * on a number beyond 2^53.
  */
 export function decodeAdminRequest(method: AdminMethod, bytes: Uint8Array): AdminRequest {
   try {

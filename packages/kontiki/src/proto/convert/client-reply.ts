@@ -8,8 +8,9 @@ import { requireClientId, requireGroupId, requirePeerId } from './peer.js';
 import { replyExceptionFromWire, replyExceptionToWire } from './reply-exception.js';
 
 /**
- * Throws IllegalStateException on ids that are not acceptable and on success together with an exception (spec: wire-grpc 6.1), MalformedMessageError on an
- * exception or a peer that cannot be read, NumberOutOfRangeException. Byte fields stay views.
+ * Throws IllegalStateException on ids that are not acceptable and on success together with an
+ * exception (spec: wire-grpc 6.1), MalformedMessageError on an exception or a peer that cannot be
+ * read, NumberOutOfRangeException. Byte fields stay views.
  */
 export function clientReplyFromWire(m: ClientReplyMessage): RaftClientReply {
   const serverId = requirePeerId(m.replyId, 'replyId');
@@ -37,8 +38,8 @@ export function clientReplyFromWire(m: ClientReplyMessage): RaftClientReply {
 }
 
 /**
- * `commitInfos` may be given with its peers encoded already, which spares encoding them for each reply. Throws InvalidArgumentError when the exception is
- * of a kind that replies cannot carry.
+ * `commitInfos` may be given with its peers encoded already, which spares encoding them for each
+ * reply. Throws InvalidArgumentError when the exception is of a kind that replies cannot carry.
  */
 export function clientReplyToWire(
   reply: RaftClientReply,

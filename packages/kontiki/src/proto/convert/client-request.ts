@@ -54,8 +54,9 @@ function typeFromWire(m: ClientRequestMessage): RequestType {
 }
 
 /**
- * Throws IllegalStateException on ids that are not acceptable, IllegalArgumentException on a missing type or an unknown level (spec: wire-grpc 4.5),
- * NumberOutOfRangeException on an index beyond 2^53. Byte fields stay views.
+ * Throws IllegalStateException on ids that are not acceptable, IllegalArgumentException on a
+ * missing type or an unknown level (spec: wire-grpc 4.5), NumberOutOfRangeException on an index
+ * beyond 2^53. Byte fields stay views.
  */
 export function clientRequestFromWire(m: ClientRequestMessage): RaftClientRequest {
   return {

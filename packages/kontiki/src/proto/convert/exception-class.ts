@@ -50,7 +50,10 @@ function stateMachineException(message: string, cause: unknown): exceptions.Stat
   );
 }
 
-/** The exception of a Java class with a message, or undefined when the class is not known here (spec: wire-grpc 4.4). */
+/**
+ * The exception of a Java class with a message, or undefined when the class is not known here
+ * (spec: wire-grpc 4.4).
+ */
 export function exceptionOfClass(
   javaClass: string,
   message: string,

@@ -1,7 +1,9 @@
 /**
- * Between messages and the objects of `protocol/`. Hot messages come from the hand codec (`...FromWire`, `...ToWire`), cold ones go straight to bytes
- * (`encode...`, `decode...`). What a peer sent and cannot be accepted raises MalformedMessageError (no message of the protocol), IllegalStateException (ids) or
- * IllegalArgumentException (request types), as the status that answers it demands (spec: wire-grpc 4.5).
+ * Between messages and the objects of `protocol/`. Hot messages come from the hand codec
+ * (`...FromWire`, `...ToWire`), cold ones go straight to bytes (`encode...`, `decode...`). What a
+ * peer sent and cannot be accepted raises MalformedMessageError (no message of the protocol),
+ * IllegalStateException (ids) or IllegalArgumentException (request types), as the status that
+ * answers it demands (spec: wire-grpc 4.5).
  */
 export {
   decodeGroupInfoReply,

@@ -119,7 +119,10 @@ function configurationOfEntry(entry: LogEntryProto | undefined): RaftConfigurati
   return configurationFromProto(body.value, toInteger(entry.index));
 }
 
-/** File data are views on `bytes`. Throws MalformedMessageError, IllegalStateException on wrong ids, NumberOutOfRangeException. */
+/**
+ * File data are views on `bytes`. Throws MalformedMessageError, IllegalStateException on wrong ids,
+ * NumberOutOfRangeException.
+ */
 export function decodeInstallSnapshotRequest(bytes: Uint8Array): InstallSnapshotRequest {
   const proto = parseMessage(InstallSnapshotRequestProtoSchema, bytes);
   return {
@@ -136,7 +139,9 @@ function replyBodyFields(body: NonNullable<InstallSnapshotReply['body']>) {
     : ({ case: 'snapshotIndex', value: toUint64(body.snapshotIndex) } as const);
 }
 
-/** InstallSnapshotReplyProto; the body's index is written even when it is 0 (spec: wire-grpc 2.2). */
+/**
+ * InstallSnapshotReplyProto; the body's index is written even when it is 0 (spec: wire-grpc 2.2).
+ */
 export function encodeInstallSnapshotReply(reply: InstallSnapshotReply): Uint8Array {
   const { body } = reply;
   return serialize(InstallSnapshotReplyProtoSchema, {

@@ -28,13 +28,19 @@ export function checkedMessage<T>(make: () => T): T {
   }
 }
 
-/** A peer id in a request or reply. Throws IllegalStateException when it is empty (spec: wire-grpc 2.3). */
+/**
+ * A peer id in a request or reply. Throws IllegalStateException when it is empty (spec: wire-grpc
+ * 2.3).
+ */
 export function requirePeerId(id: string, what: string): RaftPeerId {
   if (id.length === 0) throw new IllegalStateException(`${what} is empty`);
   return id;
 }
 
-/** A group id in a request or reply. Throws IllegalStateException unless it has 16 bytes (spec: wire-grpc 4.5). */
+/**
+ * A group id in a request or reply. Throws IllegalStateException unless it has 16 bytes (spec:
+ * wire-grpc 4.5).
+ */
 export function requireGroupId(bytes: Uint8Array | undefined): RaftGroupId {
   const id = bytes ?? new Uint8Array(0);
   if (id.length !== 16) {
@@ -43,7 +49,10 @@ export function requireGroupId(bytes: Uint8Array | undefined): RaftGroupId {
   return RaftGroupId.of(id);
 }
 
-/** A client id in a request or reply. Throws IllegalStateException unless it has 16 bytes (spec: wire-grpc 4.5). */
+/**
+ * A client id in a request or reply. Throws IllegalStateException unless it has 16 bytes (spec:
+ * wire-grpc 4.5).
+ */
 export function requireClientId(bytes: Uint8Array): ClientId {
   if (bytes.length !== 16) {
     throw new IllegalStateException(`client id must have 16 bytes, but has ${bytes.length}`);
@@ -51,7 +60,10 @@ export function requireClientId(bytes: Uint8Array): ClientId {
   return ClientId.of(bytes);
 }
 
-/** Throws MalformedMessageError on an empty id, a priority beyond 2^31-1, a role other than FOLLOWER and LISTENER. */
+/**
+ * Throws MalformedMessageError on an empty id, a priority beyond 2^31-1, a role other than FOLLOWER
+ * and LISTENER.
+ */
 export function peerFromProto(proto: RaftPeerProto): RaftPeer {
   const startupRole = startupRoleOf(proto.startupRole ?? RaftPeerRole.FOLLOWER);
   const { address, clientAddress, adminAddress, dataStreamAddress, priority } = proto;
@@ -81,7 +93,10 @@ export function peerToProto(peer: RaftPeer): RaftPeerProto {
   });
 }
 
-/** Throws MalformedMessageError on a missing or all-zero id and on peers with equal ids (spec: wire-grpc 8). */
+/**
+ * Throws MalformedMessageError on a missing or all-zero id and on peers with equal ids (spec:
+ * wire-grpc 8).
+ */
 export function groupFromProto(proto: RaftGroupProto | undefined): RaftGroup {
   const id = proto?.groupId?.id ?? new Uint8Array(0);
   const peers = (proto?.peers ?? []).map(peerFromProto);
@@ -100,7 +115,10 @@ export function groupIdFromProto(proto: RaftGroupIdProto | undefined): RaftGroup
   return checkedMessage(() => RaftGroupId.of(proto?.id ?? new Uint8Array(0)));
 }
 
-/** `index` is the log index of the configuration, which the message does not hold. Throws MalformedMessageError. */
+/**
+ * `index` is the log index of the configuration, which the message does not hold. Throws
+ * MalformedMessageError.
+ */
 export function configurationFromProto(
   proto: RaftConfigurationProto,
   index: number,

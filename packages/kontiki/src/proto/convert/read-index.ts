@@ -32,8 +32,8 @@ export function encodeReadIndexRequest(request: ReadIndexRequest): Uint8Array {
 }
 
 /**
- * Throws MalformedMessageError, IllegalStateException on wrong ids, IllegalArgumentException when the client's request has no type,
- * NumberOutOfRangeException.
+ * Throws MalformedMessageError, IllegalStateException on wrong ids, IllegalArgumentException when
+ * the client's request has no type, NumberOutOfRangeException.
  */
 export function decodeReadIndexRequest(bytes: Uint8Array): ReadIndexRequest {
   const reader = new Reader(bytes);

@@ -68,7 +68,9 @@ const THROWABLES = new Map<
   [ExceptionCase.READ_INDEX, ReadIndexException],
 ]);
 
-/** The field that an exception travels in, `NONE` when replies cannot carry it (spec: client 3.3). */
+/**
+ * The field that an exception travels in, `NONE` when replies cannot carry it (spec: client 3.3).
+ */
 export function exceptionCaseOf(exception: Error): number {
   if (exception instanceof NotLeaderException) return ExceptionCase.NOT_LEADER;
   if (exception instanceof NotReplicatedException) return ExceptionCase.NOT_REPLICATED;
@@ -119,7 +121,10 @@ function serializeException(exception: RaftException): Uint8Array | undefined {
   return serialize(ThrowableProtoSchema, { className, errorMessage });
 }
 
-/** Case and serialized message of an exception in a reply. Throws InvalidArgumentError when replies cannot carry it. */
+/**
+ * Case and serialized message of an exception in a reply. Throws InvalidArgumentError when replies
+ * cannot carry it.
+ */
 export function replyExceptionToWire(exception: RaftException): {
   exceptionCase: number;
   exception: Uint8Array | undefined;
@@ -172,8 +177,9 @@ function throwable(field: number, bytes: Uint8Array): RaftException | undefined 
 }
 
 /**
- * The exception in a reply; stack traces and serialized causes are ignored (spec: client 14.1). `memberId` is the replier, for messages. A case that is
- * not known reads as no exception (spec: wire-grpc 11, quirk 19). Throws MalformedMessageError.
+ * The exception in a reply; stack traces and serialized causes are ignored (spec: client 14.1).
+ * `memberId` is the replier, for messages. A case that is not known reads as no exception (spec:
+ * wire-grpc 11, quirk 19). Throws MalformedMessageError.
  */
 export function replyExceptionFromWire(
   exceptionCase: number,

@@ -29,7 +29,10 @@ export function replyHead(rpc: ServerRpc, success: boolean): RaftRpcReplyProto {
   return create(RaftRpcReplyProtoSchema, { ...headFields(rpc), success });
 }
 
-/** Head of a message between servers. Throws IllegalStateException on an empty requestor and a wrong group id (spec: wire-grpc 7.1). */
+/**
+ * Head of a message between servers. Throws IllegalStateException on an empty requestor and a wrong
+ * group id (spec: wire-grpc 7.1).
+ */
 export function serverRpcOf(proto: RaftRpcRequestProto | RaftRpcReplyProto | undefined): ServerRpc {
   return {
     requestorId: requirePeerId(decodeUtf8(proto?.requestorId ?? EMPTY), 'requestorId'),

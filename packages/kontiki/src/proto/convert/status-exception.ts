@@ -9,7 +9,10 @@ export const EXCEPTION_TYPE_TRAILER = 'exception-type';
 export const CALL_ID_TRAILER = 'call-id';
 export const HEARTBEAT_TRAILER = 'heartbeat';
 
-/** A Java peer refuses trailers beyond 8192 bytes in all; this leaves room for the others (spec: wire-grpc 4.3). */
+/**
+ * A Java peer refuses trailers beyond 8192 bytes in all; this leaves room for the others (spec:
+ * wire-grpc 4.3).
+ */
 const MAX_ENCODED_MESSAGE_BYTES = 6000;
 const IO_EXCEPTION = 'java.io.IOException';
 
@@ -48,8 +51,8 @@ function truncated(message: string): string {
 }
 
 /**
- * How an error ends a call: the text for `grpc-message`, and the trailers (spec: wire-grpc 4.3). The status code is INTERNAL. Errors that Java cannot make from a
- * message travel as IOException.
+ * How an error ends a call: the text for `grpc-message`, and the trailers (spec: wire-grpc 4.3).
+ * The status code is INTERNAL. Errors that Java cannot make from a message travel as IOException.
  */
 export function trailersOfException(
   error: unknown,
@@ -64,8 +67,9 @@ export function trailersOfException(
 }
 
 /**
- * The exception that trailers tell, undefined when they tell none. A class that is not known here gives a RaftIOException (spec: wire-grpc 4.2).
- * `cause` is what the transport knows of the failure.
+ * The exception that trailers tell, undefined when they tell none. A class that is not known here
+ * gives a RaftIOException (spec: wire-grpc 4.2). `cause` is what the transport knows of the
+ * failure.
  */
 export function exceptionOfTrailers(
   metadata: Readonly<Record<string, string | Uint8Array>>,
@@ -80,7 +84,10 @@ export function exceptionOfTrailers(
   return new RaftIOException(text, cause === undefined ? undefined : { cause });
 }
 
-/** Which request the trailers say has failed; undefined when they do not name one (spec: wire-grpc 4.1, 4.2). */
+/**
+ * Which request the trailers say has failed; undefined when they do not name one (spec: wire-grpc
+ * 4.1, 4.2).
+ */
 export function failedCallOfTrailers(
   metadata: Readonly<Record<string, string | Uint8Array>>,
 ): FailedCall | undefined {

@@ -14,7 +14,8 @@ import { parseMessage, serialize } from './message.js';
 import { optionalTermIndex, termIndexFields, toInteger, toUint64 } from './numbers.js';
 import { replyHead, requestHead, serverRpcOf } from './server-rpc.js';
 
-// Decoders of this file throw MalformedMessageError, IllegalStateException on wrong ids, and NumberOutOfRangeException.
+// Decoders of this file throw MalformedMessageError, IllegalStateException on wrong ids, and
+// NumberOutOfRangeException.
 
 /** RequestVoteRequestProto. */
 export function encodeRequestVoteRequest(request: RequestVoteRequest): Uint8Array {

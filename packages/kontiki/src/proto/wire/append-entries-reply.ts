@@ -6,7 +6,10 @@ import { lengthFieldSize, numberFieldSize, Writer } from './writer.js';
 
 const EMPTY = new Uint8Array(0);
 
-/** AppendEntriesReplyProto, in canonical form (spec: wire-grpc 2.2). Small results share a slab: do not transfer them. */
+/**
+ * AppendEntriesReplyProto, in canonical form (spec: wire-grpc 2.2). Small results share a slab: do
+ * not transfer them.
+ */
 export function encodeAppendEntriesReply(m: AppendEntriesReplyMessage): Uint8Array {
   const requestorId = utf8Of(m.requestorId);
   const replyId = utf8Of(m.replyId);

@@ -79,8 +79,9 @@ function joinedSize(header: AppendEntriesRequestHeader, entries: readonly LogEnt
 }
 
 /**
- * AppendEntriesRequestProto as parts in order (spec: wire-grpc 7.3.2). All is joined into one buffer, except state machine data of at least
- * `SEPARATE_PART_BYTES`, which is a part by itself and not copied. Entries with data must have it at hand (else AssertionFailedError).
+ * AppendEntriesRequestProto as parts in order (spec: wire-grpc 7.3.2). All is joined into one
+ * buffer, except state machine data of at least `SEPARATE_PART_BYTES`, which is a part by itself
+ * and not copied. Entries with data must have it at hand (else AssertionFailedError).
  */
 export function encodeAppendEntriesRequest(
   header: AppendEntriesRequestHeader,
@@ -187,8 +188,9 @@ function readField(reader: Reader, m: Mutable, tag: number): void {
 }
 
 /**
- * AppendEntriesRequestProto. Entries and other byte fields are views on `bytes`; an entry whose form is not canonical is written anew, with what is unknown in it (spec:
- * wire-grpc 2.2). Throws MalformedMessageError, NumberOutOfRangeException.
+ * AppendEntriesRequestProto. Entries and other byte fields are views on `bytes`; an entry whose
+ * form is not canonical is written anew, with what is unknown in it (spec: wire-grpc 2.2). Throws
+ * MalformedMessageError, NumberOutOfRangeException.
  */
 export function decodeAppendEntriesRequest(bytes: Uint8Array): AppendEntriesRequestMessage {
   const reader = new Reader(bytes);

@@ -6,8 +6,10 @@ import { textAt } from './text.js';
 import { lengthFieldSize, varintSize, Writer } from './writer.js';
 
 /**
- * Rewrites a log entry to the bytes that Java would write for it (spec: storage, "canonical encoding"). This is the slow path, for entries whose
- * form is unusual: fields in another order, written twice, with padded numbers or default values, or unknown ones, which are kept behind the known ones.
+ * Rewrites a log entry to the bytes that Java would write for it (spec: storage, "canonical
+ * encoding"). This is the slow path, for entries whose form is unusual: fields in another order,
+ * written twice, with padded numbers or default values, or unknown ones, which are kept behind the
+ * known ones.
  */
 type FieldKind =
   | { readonly kind: 'uint64' | 'uint32' | 'int32' | 'bytes' | 'text' }
@@ -41,7 +43,8 @@ const CONFIGURATION: Schema = {
   },
 };
 const STATE_MACHINE_ENTRY: Schema = {
-  // The log replaces this message as a whole (spec: storage 8), so what is unknown in it has no place to stay.
+  // The log replaces this message as a whole (spec: storage 8), so what is unknown in it has no
+  // place to stay.
   dropUnknown: true,
   fields: { 1: { kind: 'bytes' }, 2: { kind: 'uint32' } },
 };

@@ -17,7 +17,10 @@ const EMPTY = new Uint8Array(0);
 const FIRST_EXCEPTION_TAG = 0x1a;
 const LAST_EXCEPTION_TAG = 0x62;
 
-/** RaftClientReplyProto, in canonical form (spec: wire-grpc 2.2). Small results share a slab: do not transfer them. */
+/**
+ * RaftClientReplyProto, in canonical form (spec: wire-grpc 2.2). Small results share a slab: do not
+ * transfer them.
+ */
 export function encodeClientReply(m: ClientReplyMessage): Uint8Array {
   const replyId = utf8Of(m.replyId);
   const head =
@@ -88,7 +91,10 @@ function readException(reader: Reader, m: ClientReplyMessage, field: number): vo
   m.exception = joinSerialized(previous, reader.view());
 }
 
-/** RaftClientReplyProto. Byte fields are views on `bytes`. Throws MalformedMessageError, NumberOutOfRangeException for a commit index. */
+/**
+ * RaftClientReplyProto. Byte fields are views on `bytes`. Throws MalformedMessageError,
+ * NumberOutOfRangeException for a commit index.
+ */
 export function decodeClientReply(bytes: Uint8Array): ClientReplyMessage {
   const reader = new Reader(bytes);
   const m: ClientReplyMessage = {

@@ -99,7 +99,10 @@ function writeType(writer: Writer, m: ClientRequestMessage, size: number): void 
   }
 }
 
-/** RaftClientRequestProto, in canonical form (spec: wire-grpc 2.2). Small results share a slab: do not transfer them. */
+/**
+ * RaftClientRequestProto, in canonical form (spec: wire-grpc 2.2). Small results share a slab: do
+ * not transfer them.
+ */
 export function encodeClientRequest(m: ClientRequestMessage): Uint8Array {
   const replied = repliedSize(m.repliedCallIds);
   const window = windowSize(m);

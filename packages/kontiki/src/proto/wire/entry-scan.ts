@@ -29,8 +29,10 @@ export class EntryScan {
 }
 
 /**
- * Reads an entry that is expected to be canonical. With `strict`, returns false at the first sign that it is not (another order of fields, a default that is
- * written, a padded number, an unknown field, a configuration); without, it is known to be canonical but for unknown fields at the end of its messages.
+ * Reads an entry that is expected to be canonical. With `strict`, returns false at the first sign
+ * that it is not (another order of fields, a default that is written, a padded number, an unknown
+ * field, a configuration); without, it is known to be canonical but for unknown fields at the end
+ * of its messages.
  */
 class Scanner {
   readonly reader: Reader;
@@ -211,8 +213,9 @@ class Scanner {
 }
 
 /**
- * Scans `reader.pos` to `reader.end`. Returns undefined when the form is not canonical, or cannot be told so cheaply; the reader then is anywhere. Throws
- * MalformedMessageError, NumberOutOfRangeException.
+ * Scans `reader.pos` to `reader.end`. Returns undefined when the form is not canonical, or cannot
+ * be told so cheaply; the reader then is anywhere. Throws MalformedMessageError,
+ * NumberOutOfRangeException.
  */
 export function scanCanonical(reader: Reader): EntryScan | undefined {
   const scanner = new Scanner(reader, true);

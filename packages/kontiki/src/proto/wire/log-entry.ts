@@ -30,7 +30,10 @@ function sizeWith(scan: EntryScan, length: number, content: number): number {
   return length - old - varintSize(old) + body + varintSize(body);
 }
 
-/** Writes an entry up to and with the head of its stateMachineEntry, whose `content` bytes the caller writes next. */
+/**
+ * Writes an entry up to and with the head of its stateMachineEntry, whose `content` bytes the
+ * caller writes next.
+ */
 function writeHeadWith(writer: Writer, bytes: Uint8Array, scan: EntryScan, content: number): void {
   const lengthBytes = varintSize(scan.bodyEnd - scan.bodyStart);
   writer.slice(bytes, 0, scan.bodyStart - lengthBytes);
@@ -39,7 +42,9 @@ function writeHeadWith(writer: Writer, bytes: Uint8Array, scan: EntryScan, conte
   writer.head(SEPARATE_TAG, content);
 }
 
-/** The stored form of a full entry: its state machine data replaced by its size (spec: storage 8). */
+/**
+ * The stored form of a full entry: its state machine data replaced by its size (spec: storage 8).
+ */
 function strip(full: Uint8Array, scan: EntryScan, fullSizeBytes: number): Uint8Array {
   const content = sizeContent(fullSizeBytes);
   const writer = new Writer(sizeWith(scan, full.length, content));
@@ -49,7 +54,10 @@ function strip(full: Uint8Array, scan: EntryScan, fullSizeBytes: number): Uint8A
   return writer.bytes;
 }
 
-/** Canonical bytes of the entry at `reader.pos` to `reader.end`, as a view where that is possible, and their scan. */
+/**
+ * Canonical bytes of the entry at `reader.pos` to `reader.end`, as a view where that is possible,
+ * and their scan.
+ */
 function canonicalForm(reader: Reader): { bytes: Uint8Array; scan: EntryScan } {
   const { pos: start, end } = reader;
   const view = new Uint8Array(reader.bytes.buffer, reader.bytes.byteOffset + start, end - start);
@@ -63,8 +71,9 @@ function canonicalForm(reader: Reader): { bytes: Uint8Array; scan: EntryScan } {
 }
 
 /**
- * The full entry between `reader.pos` and `reader.end`, as it travels. Throws MalformedMessageError, also when the state machine data is announced
- * but not there (spec: wire-grpc 2.7).
+ * The full entry between `reader.pos` and `reader.end`, as it travels. Throws
+ * MalformedMessageError, also when the state machine data is announced but not there (spec:
+ * wire-grpc 2.7).
  */
 export function readWireEntry(reader: Reader): LogEntry {
   const { bytes, scan } = canonicalForm(reader);
@@ -89,14 +98,18 @@ export function readWireEntry(reader: Reader): LogEntry {
   return { term, index, kind, stored, data, hasData: true, fullSizeBytes };
 }
 
-/** The full form of an entry; splits its state machine data off. Views on `bytes` where their form is canonical. */
+/**
+ * The full form of an entry; splits its state machine data off. Views on `bytes` where their form
+ * is canonical.
+ */
 export function parseWireEntry(bytes: Uint8Array): LogEntry {
   return readWireEntry(new Reader(bytes));
 }
 
 /**
- * The form that the log file holds (spec: storage 8). Throws MalformedMessageError, also when the state machine data is still inside.
- * Its record in the file may be longer than `stored`, when it was not canonical.
+ * The form that the log file holds (spec: storage 8). Throws MalformedMessageError, also when the
+ * state machine data is still inside. Its record in the file may be longer than `stored`, when it
+ * was not canonical.
  */
 export function parseStoredEntry(bytes: Uint8Array): LogEntry {
   const { bytes: stored, scan } = canonicalForm(new Reader(bytes));
@@ -114,8 +127,8 @@ export function sizeOfEntryInRequest(entry: LogEntry): number {
 }
 
 /**
- * Writes the full form of an entry. State machine data for which `apart` holds is left out; its place is returned. Throws AssertionFailedError
- * when data is missing.
+ * Writes the full form of an entry. State machine data for which `apart` holds is left out; its
+ * place is returned. Throws AssertionFailedError when data is missing.
  */
 export function writeWireEntry(
   writer: Writer,
@@ -210,7 +223,10 @@ function createWithBody(
   return { term, index, kind, stored, data: undefined, hasData: false, fullSizeBytes };
 }
 
-/** A configuration entry at the configuration's index; without term in files and snapshots that leave it out. */
+/**
+ * A configuration entry at the configuration's index; without term in files and snapshots that
+ * leave it out.
+ */
 export function createConfigurationEntry(
   term: number | undefined,
   configuration: RaftConfiguration,
@@ -226,7 +242,10 @@ export function createMetadataEntry(term: number, index: number, commitIndex: nu
   return createWithBody(term, index, EntryKind.METADATA, 0x2a, writer.bytes);
 }
 
-/** The entry with its state machine data at hand. Throws InvalidArgumentError when the data has not the size that the entry tells. */
+/**
+ * The entry with its state machine data at hand. Throws InvalidArgumentError when the data has not
+ * the size that the entry tells.
+ */
 export function withData(entry: LogEntry, data: Uint8Array): LogEntry {
   const size = entry.hasData
     ? sizeWith(scanKnown(entry.stored), entry.stored.length, lengthFieldSize(data.length))
@@ -244,7 +263,10 @@ export function withoutData(entry: LogEntry): LogEntry {
   return entry.data === undefined ? entry : { ...entry, data: undefined };
 }
 
-/** The transaction in a state machine entry; views on its bytes. Any other kind of entry is an AssertionFailedError. */
+/**
+ * The transaction in a state machine entry; views on its bytes. Any other kind of entry is an
+ * AssertionFailedError.
+ */
 export function stateMachineBodyOf(entry: LogEntry): StateMachineBody {
   assert(entry.kind === EntryKind.STATE_MACHINE, 'not a state machine entry');
   const scan = scanKnown(entry.stored);
@@ -258,7 +280,10 @@ export function stateMachineBodyOf(entry: LogEntry): StateMachineBody {
   };
 }
 
-/** The configuration in a configuration entry. Throws MalformedMessageError when a peer in it is not acceptable. */
+/**
+ * The configuration in a configuration entry. Throws MalformedMessageError when a peer in it is not
+ * acceptable.
+ */
 export function configurationOf(entry: LogEntry): RaftConfiguration {
   assert(entry.kind === EntryKind.CONFIGURATION, 'not a configuration entry');
   const scan = scanKnown(entry.stored);

@@ -2,8 +2,8 @@
 const growing = new WeakSet<ArrayBufferLike>();
 
 /**
- * Serialized messages are merged by joining their bytes. That is rare, but a hostile sender can repeat a field without end: so room
- * doubles, and the work stays in proportion to the frame.
+ * Serialized messages are merged by joining their bytes. That is rare, but a hostile sender can
+ * repeat a field without end: so room doubles, and the work stays in proportion to the frame.
  */
 export function joinSerialized(first: Uint8Array | undefined, second: Uint8Array): Uint8Array {
   if (first === undefined) return second;

@@ -20,8 +20,8 @@ function addressesSize(peer: RaftPeer): number {
 }
 
 /**
- * RaftPeerProto. The start-up role is always written (spec: wire-grpc 2.6). Encode a peer once and keep the result: commit infos repeat it in
- * every message.
+ * RaftPeerProto. The start-up role is always written (spec: wire-grpc 2.6). Encode a peer once and
+ * keep the result: commit infos repeat it in every message.
  */
 export function encodePeer(peer: RaftPeer): Uint8Array {
   const id = utf8Of(peer.id);
@@ -77,7 +77,10 @@ function readPeerField(reader: Reader, tag: number, fields: PeerFields): void {
   }
 }
 
-/** A start-up role from the wire. Throws MalformedMessageError unless it is FOLLOWER or LISTENER (spec: wire-grpc 1.4.1). */
+/**
+ * A start-up role from the wire. Throws MalformedMessageError unless it is FOLLOWER or LISTENER
+ * (spec: wire-grpc 1.4.1).
+ */
 export function startupRoleOf(role: number): RaftPeer['startupRole'] {
   if (role === RaftPeerRole.FOLLOWER || role === RaftPeerRole.LISTENER) return role;
   throw new MalformedMessageError(`unexpected start-up role ${role}`);
@@ -92,7 +95,10 @@ function checked<T>(make: () => T): T {
   }
 }
 
-/** RaftPeerProto. Throws MalformedMessageError, also on an empty id, a priority beyond 2^31-1 and a wrong start-up role. */
+/**
+ * RaftPeerProto. Throws MalformedMessageError, also on an empty id, a priority beyond 2^31-1 and a
+ * wrong start-up role.
+ */
 export function decodePeer(bytes: Uint8Array): RaftPeer {
   const reader = new Reader(bytes);
   const fields: PeerFields = {
@@ -131,7 +137,10 @@ export function encodeConfiguration(configuration: RaftConfiguration): Uint8Arra
   ]);
 }
 
-/** RaftConfigurationProto of the entry at `index`. Throws MalformedMessageError, also when a peer occurs twice in one side. */
+/**
+ * RaftConfigurationProto of the entry at `index`. Throws MalformedMessageError, also when a peer
+ * occurs twice in one side.
+ */
 export function decodeConfiguration(bytes: Uint8Array, index: number): RaftConfiguration {
   const lists: RaftPeer[][] = [[], [], [], []];
   const reader = new Reader(bytes);

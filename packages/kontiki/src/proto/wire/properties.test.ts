@@ -62,7 +62,8 @@ describe('The hand codec on random messages', () => {
           const recoded = hot.recode(mangled);
           const wanted = known(hot.schema, mangled);
           assert.ok(equals(hot.schema, known(hot.schema, recoded), wanted));
-          // Nested messages that stay serialized keep what is unknown in them, so only this one is equal field by field.
+          // Nested messages that stay serialized keep what is unknown in them, so only this one is
+          // equal field by field.
           if (hot.type === 'AppendEntriesReplyProto') {
             assert.deepEqual(hot.decode(mangled), hot.flatten(mangled));
           }

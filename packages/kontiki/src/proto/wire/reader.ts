@@ -15,10 +15,15 @@ export const WireType = {
 
 const TWO_32 = 4294967296;
 const MAX_HIGH = 0x1f_ffff;
-/** Nesting of unknown groups that is followed; as deep as the protocol's other implementations go. */
+/**
+ * Nesting of unknown groups that is followed; as deep as the protocol's other implementations go.
+ */
 const MAX_GROUP_DEPTH = 100;
 
-/** Joins the halves of a 64-bit number, read as signed (spec: wire-grpc 2.1): a number where that is exact, else a bigint. */
+/**
+ * Joins the halves of a 64-bit number, read as signed (spec: wire-grpc 2.1): a number where that is
+ * exact, else a bigint.
+ */
 function joinSigned(low: number, high: number): CallId {
   const signedHigh = high | 0;
   if (signedHigh >= -MAX_HIGH - 1 && signedHigh <= MAX_HIGH) {
@@ -28,7 +33,10 @@ function joinSigned(low: number, high: number): CallId {
   return BigInt.asIntN(64, (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
 }
 
-/** Walks over protobuf bytes without copying. All reads are checked against `end`, the end of the innermost message. */
+/**
+ * Walks over protobuf bytes without copying. All reads are checked against `end`, the end of the
+ * innermost message.
+ */
 export class Reader {
   readonly bytes: Uint8Array;
   pos: number;
@@ -40,7 +48,10 @@ export class Reader {
     this.end = end;
   }
 
-  /** The next tag: field number * 8 + wire type. Throws on field number 0 and on tags beyond 32 bits. */
+  /**
+   * The next tag: field number * 8 + wire type. Throws on field number 0 and on tags beyond 32
+   * bits.
+   */
   tag(): number {
     if (this.pos < this.end) {
       const first = this.bytes[this.pos] as number;

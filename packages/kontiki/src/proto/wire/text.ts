@@ -1,8 +1,8 @@
 import { MalformedMessageError } from './errors.js';
 
 /**
- * Ids of peers repeat in every message, so their text is kept: two direct-mapped tables of fixed size, from bytes to text and back. Only short texts enter
- * them; anything else is decoded afresh.
+ * Ids of peers repeat in every message, so their text is kept: two direct-mapped tables of fixed
+ * size, from bytes to text and back. Only short texts enter them; anything else is decoded afresh.
  */
 const SLOTS = 512;
 const MAX_CACHED_BYTES = 64;
@@ -17,7 +17,9 @@ const byText = new Map<string, Uint8Array>();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** Text of UTF-8 bytes. Throws MalformedMessageError when they are not UTF-8 (spec: wire-grpc 2.2). */
+/**
+ * Text of UTF-8 bytes. Throws MalformedMessageError when they are not UTF-8 (spec: wire-grpc 2.2).
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

@@ -1,10 +1,11 @@
 import type { CallId } from '../../protocol/ids.js';
 
 /**
- * The hot messages as the hand codec gives and takes them: flat, one object a message, byte fields as views on the frame (the caller copies what it
- * keeps). 64-bit fields are numbers while they are safe integers and bigints beyond, read as signed (spec: wire-grpc 2.1); terms and
- * indices that are not safe integers make the decoder throw NumberOutOfRangeException, call ids pass as they are.
- * Names are those of the protobuf fields (spec: wire-grpc 1.4), flattened.
+ * The hot messages as the hand codec gives and takes them: flat, one object a message, byte fields
+ * as views on the frame (the caller copies what it keeps). 64-bit fields are numbers while they are
+ * safe integers and bigints beyond, read as signed (spec: wire-grpc 2.1); terms and indices that
+ * are not safe integers make the decoder throw NumberOutOfRangeException, call ids pass as they
+ * are. Names are those of the protobuf fields (spec: wire-grpc 1.4), flattened.
  */
 
 export const EntryKind = { NONE: 0, STATE_MACHINE: 1, CONFIGURATION: 2, METADATA: 3 } as const;
@@ -15,7 +16,10 @@ export interface LogEntry {
   readonly term: number;
   readonly index: number;
   readonly kind: EntryKind;
-  /** Canonical bytes as the log file holds them: state machine data replaced by the full entry's size. */
+  /**
+   * Canonical bytes as the log file holds them: state machine data replaced by the full entry's
+   * size.
+   */
   readonly stored: Uint8Array;
   /** The state machine data when the entry has some and it is at hand. */
   readonly data: Uint8Array | undefined;
@@ -95,7 +99,10 @@ export interface ClientReplyMessage {
   callId: CallId;
   success: boolean;
   content: Uint8Array | undefined;
-  /** Field number of the oneof ExceptionDetails (3 to 12), 0 when absent, and its serialized message. */
+  /**
+   * Field number of the oneof ExceptionDetails (3 to 12), 0 when absent, and its serialized
+   * message.
+   */
   exceptionCase: number;
   exception: Uint8Array | undefined;
   logIndex: CallId;

@@ -1,12 +1,18 @@
 import type { CallId } from '../../protocol/ids.js';
 
-/** Buffers up to this size are cut from a shared slab: allocating them one by one costs more than filling them. */
+/**
+ * Buffers up to this size are cut from a shared slab: allocating them one by one costs more than
+ * filling them.
+ */
 const POOLED_BYTES = 1024;
 const SLAB_BYTES = 32768;
 let slab: ArrayBuffer = new ArrayBuffer(SLAB_BYTES);
 let slabUsed = 0;
 
-/** A buffer for exactly one message. Small ones share a slab, so their `buffer` must not be transferred. */
+/**
+ * A buffer for exactly one message. Small ones share a slab, so their `buffer` must not be
+ * transferred.
+ */
 export function allocate(sizeBytes: number): Uint8Array {
   if (sizeBytes > POOLED_BYTES) return new Uint8Array(sizeBytes);
   if (slabUsed + sizeBytes > SLAB_BYTES) {
@@ -55,7 +61,9 @@ export function bytesFieldSize(length: number): number {
   return length === 0 ? 0 : lengthFieldSize(length);
 }
 
-/** Writes into a buffer whose size was computed before. Tags are those of fields 1 to 15: one byte. */
+/**
+ * Writes into a buffer whose size was computed before. Tags are those of fields 1 to 15: one byte.
+ */
 export class Writer {
   readonly bytes: Uint8Array;
   pos = 0;
