@@ -251,9 +251,8 @@ export function withData(entry: LogEntry, data: Uint8Array): LogEntry {
     ? sizeWith(scanKnown(entry.stored), entry.stored.length, lengthFieldSize(data.length))
     : -1;
   if (size !== entry.fullSizeBytes || data.length === 0) {
-    throw new InvalidArgumentError(
-      `${data.length} bytes of state machine data do not belong to entry ${entry.term}:${entry.index}`,
-    );
+    const name = `entry ${entry.term}:${entry.index}`;
+    throw new InvalidArgumentError(`${data.length} bytes of data do not belong to ${name}`);
   }
   return { ...entry, data };
 }
