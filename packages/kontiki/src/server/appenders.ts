@@ -1,0 +1,77 @@
+import { allPeers } from '../protocol/configuration.js';
+import type { RaftPeerId } from '../protocol/ids.js';
+import { Appender, type AppenderHooks } from './appender.js';
+import type { DivisionParts } from './division-parts.js';
+
+/** The appenders of a leader, by follower. */
+export class Appenders {
+  readonly #parts: DivisionParts;
+  readonly #hooks: AppenderHooks;
+  readonly #byPeer = new Map<RaftPeerId, Appender>();
+
+  constructor(parts: DivisionParts) {
+    this.#parts = parts;
+    const { config, engine, log, logger, commitInfos } = parts;
+    this.#hooks = {
+      engine,
+      log,
+      logger,
+      limits: {
+        maxBytes: config.appendByteLimit,
+        maxCount: config.appendElementLimit === 0 ? 1 << 20 : config.appendElementLimit,
+      },
+      heartbeatPollMs: Math.max(1, config.engine.rpcTimeoutMinMs / 8),
+      commitInfos: () => commitInfos.messages,
+      nowMs: parts.nowMs,
+      submit: parts.submit,
+      followerCommit: (peerId, commitIndex) => commitInfos.update(peerId, commitIndex),
+      readFailed: (error) => parts.fail(error),
+    };
+  }
+
+  start(peerId: RaftPeerId, epoch: number): void {
+    this.#byPeer.get(peerId)?.stop();
+    this.#byPeer.delete(peerId);
+    const { engine, selfId, groupId, logger } = this.#parts;
+    const peer = allPeers(engine.configuration).find((one) => one.id === peerId);
+    const stubs = peer === undefined ? undefined : this.#parts.stubsOf(peer);
+    if (stubs === undefined) {
+      logger.log('warn', `peer ${peerId} has no address: nothing is replicated to it`);
+      return;
+    }
+    const route = { from: selfId, to: peerId, groupId };
+    this.#byPeer.set(peerId, new Appender(epoch, stubs, route, this.#hooks));
+  }
+
+  stop(peerId: RaftPeerId, epoch: number): void {
+    const appender = this.#byPeer.get(peerId);
+    if (appender?.epoch !== epoch) return;
+    appender.stop();
+    this.#byPeer.delete(peerId);
+  }
+
+  wake(peerId: RaftPeerId): void {
+    const appender = this.#byPeer.get(peerId);
+    if (appender !== undefined) appender.pumpAtMs = 0;
+  }
+
+  stopAll(): void {
+    for (const appender of this.#byPeer.values()) appender.stop();
+    this.#byPeer.clear();
+  }
+
+  /** Pumps those whose time has come. True when the engine was told of something. */
+  pump(nowMs: number): boolean {
+    let sent = false;
+    for (const appender of this.#byPeer.values()) {
+      if (appender.pumpAtMs <= nowMs && appender.pump()) sent = true;
+    }
+    return sent;
+  }
+
+  pumpAtMs(): number {
+    let atMs = Number.POSITIVE_INFINITY;
+    for (const appender of this.#byPeer.values()) atMs = Math.min(atMs, appender.pumpAtMs);
+    return atMs;
+  }
+}
