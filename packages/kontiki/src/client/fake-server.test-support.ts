@@ -94,6 +94,8 @@ export function failure(javaName: string, message: string): RpcStatus {
 export class FakeStream implements StreamListener {
   readonly kind: 'ordered' | 'unordered';
   readonly requests: ClientRequestMessage[] = [];
+  /** The same, as they came. */
+  readonly raw: Uint8Array[] = [];
   readonly #stream: ServerStream;
   readonly #server: FakeServer;
   #replies = 0;
@@ -110,6 +112,7 @@ export class FakeStream implements StreamListener {
   onMessage(message: Uint8Array): void {
     const request = decodeClientRequest(message);
     this.requests.push(request);
+    this.raw.push(message);
     this.#server.onRequest(this, request);
   }
 
