@@ -33,7 +33,6 @@ export interface BaseStateMachineOptions {
 export abstract class BaseStateMachine implements StateMachine, StateMachineEvents {
   protected readonly fs: VirtualFileSystem;
   protected readonly logger: Logger;
-  readonly dataApi: StateMachineDataApi | undefined = undefined;
   #lastApplied: TermIndex = INITIAL_TERM_INDEX;
   #server: StateMachineServer | undefined;
   #snapshots: SimpleSnapshotStorage | undefined;
@@ -48,6 +47,11 @@ export abstract class BaseStateMachine implements StateMachine, StateMachineEven
   ): Promise<Uint8Array | undefined> | Uint8Array | undefined;
 
   abstract query(message: Uint8Array): Promise<Uint8Array> | Uint8Array;
+
+  /** None: all data goes through the log. */
+  get dataApi(): StateMachineDataApi | undefined {
+    return undefined;
+  }
 
   /** The machine itself. */
   get events(): StateMachineEvents {

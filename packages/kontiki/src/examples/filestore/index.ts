@@ -1,0 +1,26 @@
+export { type FileRead, FileStoreClient, type WriteFlags } from './client.js';
+export { READ_BYTES_MAX } from './file-queries.js';
+export { type FileStoreOptions, FileStoreStateMachine } from './file-store-state-machine.js';
+export {
+  type FileSource,
+  generateLoad,
+  hashFile,
+  type LoadOptions,
+  type LoadResult,
+  localSource,
+  memorySource,
+  randomSource,
+  type UploadOptions,
+  uploadFile,
+  verifyFiles,
+  type WrittenFile,
+} from './loadgen.js';
+export {
+  decodeRequest,
+  encodeLogHeader,
+  encodeWrite,
+  type FileStoreRequest,
+  layOutWrite,
+  type WriteHeader,
+  type WriteMessage,
+} from './messages.js';

@@ -1,0 +1,3 @@
+/** Example state machines that ship with Kontiki, and their clients. */
+export * from './counter/index.js';
+export * from './filestore/index.js';
