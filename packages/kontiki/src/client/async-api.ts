@@ -24,10 +24,12 @@ export interface ReadOptions extends CallOptions {
 }
 
 /**
- * Requests that share long-lived streams (spec: client 3). Those on the ordered path are carried out in the order of the calls; at most
- * `raft.client.async.outstanding-requests.max` are on their way, the others wait in memory, so await some before you send more.
+ * Requests that share long-lived streams (spec: client 3). Those on the ordered path are carried
+ * out in the order of the calls; at most `raft.client.async.outstanding-requests.max` are on their
+ * way, the others wait in memory, so await some before you send more.
  *
- * Every call rejects with the exception of its reply, with what ended its attempts, or with AlreadyClosedException when the client is closed.
+ * Every call rejects with the exception of its reply, with what ended its attempts, or with
+ * AlreadyClosedException when the client is closed.
  */
 export class AsyncApi {
   readonly #ordered: OrderedAsync;
@@ -80,7 +82,10 @@ export class AsyncApi {
     return this.#ordered.send(type, messageBytes(message), serverId, options?.signal);
   }
 
-  /** Waits until the entry at `index` is replicated so far; rejects with NotReplicatedException when that takes too long (spec: client 13). */
+  /**
+   * Waits until the entry at `index` is replicated so far; rejects with NotReplicatedException when
+   * that takes too long (spec: client 13).
+   */
   watch(
     index: number,
     replication: ReplicationLevel,

@@ -15,8 +15,9 @@ import {
 } from './request-types.js';
 
 /**
- * Requests that each have a stream of their own and know no order (spec: client 3, 5): Ratis' blocking calls. An abort cancels the attempt
- * that is on its way. Calls reject as those of AsyncApi do.
+ * Requests that each have a stream of their own and know no order (spec: client 3, 5): Ratis'
+ * blocking calls. An abort cancels the attempt that is on its way. Calls reject as those of
+ * AsyncApi do.
  */
 export class BlockingApi {
   readonly #core: ClientCore;
@@ -62,7 +63,10 @@ export class BlockingApi {
     return sendBlocking(this.#core, type, messageBytes(message), serverId, options?.signal);
   }
 
-  /** Waits until the entry at `index` is replicated so far. A watch that runs out of time at the server is repeated by policy. */
+  /**
+   * Waits until the entry at `index` is replicated so far. A watch that runs out of time at the
+   * server is repeated by policy.
+   */
   watch(
     index: number,
     replication: ReplicationLevel,

@@ -11,7 +11,9 @@ export class CallIds {
 
 const counters = new WeakMap<Runtime, CallIds>();
 
-/** The counter of `runtime`: one for the whole process in production, one for each simulated one. */
+/**
+ * The counter of `runtime`: one for the whole process in production, one for each simulated one.
+ */
 export function callIdsOf(runtime: Runtime): CallIds {
   let counter = counters.get(runtime);
   if (counter === undefined) {

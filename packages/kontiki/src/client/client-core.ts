@@ -11,7 +11,9 @@ import type { LeaderTracker } from './leader-tracker.js';
 import { RepliedCallIds } from './replied-call-ids.js';
 import { Sleeper } from './sleeper.js';
 
-/** Room in a request for everything but its content and its replied call ids, and for one of these. */
+/**
+ * Room in a request for everything but its content and its replied call ids, and for one of these.
+ */
 const REQUEST_HEAD_BYTES = 256;
 const CALL_ID_BYTES = 8;
 
@@ -86,8 +88,8 @@ export class ClientCore {
   }
 
   /**
-   * Why a request with `content` cannot be sent at all, if so. Too large a request is refused before it is sent anywhere: on the ordered path
-   * it would be the end of its window.
+   * Why a request with `content` cannot be sent at all, if so. Too large a request is refused
+   * before it is sent anywhere: on the ordered path it would be the end of its window.
    */
   refusalOf(content: Uint8Array | undefined): Error | undefined {
     if (this.#closed) return this.closedError();
@@ -118,7 +120,10 @@ export class ClientCore {
     if (reply.exception === undefined) this.leader.onAnswered(reply.serverId);
   }
 
-  /** Pause before the next attempt at `serverId`, at least `delayMs`: longer while the server cannot be reached. */
+  /**
+   * Pause before the next attempt at `serverId`, at least `delayMs`: longer while the server cannot
+   * be reached.
+   */
   delayBefore(serverId: RaftPeerId, delayMs: number): number {
     return Math.max(delayMs, this.connections.backoffMs(serverId));
   }

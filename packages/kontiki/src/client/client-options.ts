@@ -7,7 +7,10 @@ import type { RetryPolicy } from '../protocol/retry/policy.js';
 import type { RpcTransport, TlsOptions, TransportLimits } from '../rpc/transport.js';
 import type { ClientSettings } from './client-core.js';
 
-/** TLS slots of a client; an unset one falls back to `default`, and that to plain text (spec: wire-grpc 9.2). */
+/**
+ * TLS slots of a client; an unset one falls back to `default`, and that to plain text (spec:
+ * wire-grpc 9.2).
+ */
 export interface ClientTls {
   readonly default?: TlsOptions;
   readonly client?: TlsOptions;
@@ -52,7 +55,10 @@ export function settingsOf(properties: RaftProperties): ClientSettings {
   };
 }
 
-/** Limits of the client's channels. No keepalive pings: Java servers punish them (spec: wire-grpc 3.1). */
+/**
+ * Limits of the client's channels. No keepalive pings: Java servers punish them (spec: wire-grpc
+ * 3.1).
+ */
 export function limitsOf(properties: RaftProperties): TransportLimits {
   const maxMessageBytes = properties.get('raft.grpc.message.size.max');
   return {

@@ -232,7 +232,10 @@ export interface ClusterOptions extends Omit<Partial<RaftClientOptions>, 'proper
   readonly down?: readonly string[];
 }
 
-/** Three fake servers n0 (the first leader guess), n1, n2 and a client without the dummy request, unless the properties say otherwise. */
+/**
+ * Three fake servers n0 (the first leader guess), n1, n2 and a client without the dummy request,
+ * unless the properties say otherwise.
+ */
 export async function withCluster(
   options: ClusterOptions,
   body: (cluster: Cluster) => Promise<void>,

@@ -8,8 +8,9 @@ function stringHash(text: string): number {
 }
 
 /**
- * The peers in the order in which a Java hash map of their ids lists them (spec: wire-grpc 2.6). Only the order of first choices depends on
- * it: the first leader guess on equal priorities, and the primary of data streams.
+ * The peers in the order in which a Java hash map of their ids lists them (spec: wire-grpc 2.6).
+ * Only the order of first choices depends on it: the first leader guess on equal priorities, and
+ * the primary of data streams.
  */
 export function inJavaOrder(peers: readonly RaftPeer[]): RaftPeer[] {
   let capacity = 16;

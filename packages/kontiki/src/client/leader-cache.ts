@@ -10,7 +10,10 @@ interface Entry {
   usedMs: number;
 }
 
-/** Leaders that clients of one process have seen, by group: the first guess of the next client (spec: client 6). */
+/**
+ * Leaders that clients of one process have seen, by group: the first guess of the next client
+ * (spec: client 6).
+ */
 export class LeaderCache {
   readonly #runtime: Runtime;
   /** Least recently used first. */

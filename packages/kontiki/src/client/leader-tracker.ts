@@ -23,7 +23,9 @@ export interface FailoverConnections {
   backoffMs(id: RaftPeerId): number;
 }
 
-/** The leader of a group as a client guesses it, and how failures change the guess (spec: client 6). */
+/**
+ * The leader of a group as a client guesses it, and how failures change the guess (spec: client 6).
+ */
 export class LeaderTracker {
   readonly #groupId: RaftGroupId;
   readonly #connections: FailoverConnections;
@@ -70,13 +72,19 @@ export class LeaderTracker {
     this.#cache.put(this.#groupId, serverId);
   }
 
-  /** A request to `serverId` failed with `error`: maybe guesses another leader, maybe replaces the connection. */
+  /**
+   * A request to `serverId` failed with `error`: maybe guesses another leader, maybe replaces the
+   * connection.
+   */
   onFailure(serverId: RaftPeerId, error: Error): void {
     if (error instanceof NotLeaderException) this.#onNotLeader(serverId, error);
     else this.#onFailure(serverId, error, undefined);
   }
 
-  /** A failure of the blocking path, which does not follow the hint of a NotLeader that came as an RPC error. */
+  /**
+   * A failure of the blocking path, which does not follow the hint of a NotLeader that came as an
+   * RPC error.
+   */
   onRpcFailure(serverId: RaftPeerId, error: Error): void {
     this.#onFailure(serverId, error, undefined);
   }

@@ -5,7 +5,10 @@ import type { ClientCore } from './client-core.js';
 import type { OrderedAsync } from './ordered-async.js';
 import { type CallOptions, type MessageInput, messageBytes } from './request-types.js';
 
-/** One message that is sent in parts; the leader joins them and writes the sum as one (spec: client 11). */
+/**
+ * One message that is sent in parts; the leader joins them and writes the sum as one (spec: client
+ * 11).
+ */
 export class MessageOutputStream {
   readonly #ordered: OrderedAsync;
   readonly #streamId: number;
@@ -17,7 +20,9 @@ export class MessageOutputStream {
     this.#streamId = streamId;
   }
 
-  /** Sends the next part. With `endOfRequest` it is the last one, and its reply that of the write. */
+  /**
+   * Sends the next part. With `endOfRequest` it is the last one, and its reply that of the write.
+   */
   sendAsync(
     message: MessageInput,
     options?: CallOptions & { readonly endOfRequest?: boolean },
@@ -50,7 +55,10 @@ export class MessageOutputStream {
   }
 }
 
-/** Large messages in parts (spec: client 11). A part that fails makes the whole message fail; what was sent vanishes with the leader. */
+/**
+ * Large messages in parts (spec: client 11). A part that fails makes the whole message fail; what
+ * was sent vanishes with the leader.
+ */
 export class MessageStreamApi {
   readonly #core: ClientCore;
   readonly #ordered: OrderedAsync;
@@ -66,8 +74,9 @@ export class MessageStreamApi {
   }
 
   /**
-   * Sends `message` in parts of `submessageBytes` (default `raft.client.message-stream.submessage-size`). Rejects with the first failure of a
-   * part, or with that of the write.
+   * Sends `message` in parts of `submessageBytes` (default
+   * `raft.client.message-stream.submessage-size`). Rejects with the first failure of a part, or
+   * with that of the write.
    */
   async streamAsync(
     message: MessageInput,

@@ -72,7 +72,7 @@ describe('the sliding window of the ordered path (spec: wire-grpc 5.4)', () => {
       },
     ));
 
-  it('goes on at a named server that is a follower of an old release and redirects the dummy watch', () =>
+  it('takes NotLeader for an answer to the dummy watch at a named server', () =>
     withCluster(
       { properties: { 'raft.client.async.experimental.send-dummy-request': 'true' } },
       async ({ client, servers: [n0, n1] }) => {
@@ -84,7 +84,7 @@ describe('the sliding window of the ordered path (spec: wire-grpc 5.4)', () => {
       },
     ));
 
-  it('sends what was in flight again to the suggested leader, with the same numbers and call ids', () =>
+  it('sends what was in flight to the suggested leader, with the same numbers and ids', () =>
     withCluster({}, async ({ client, servers: [n0, n1], runtime }) => {
       n0.onRequest = (stream, request) => {
         if (request.seqNum === 1) stream.reply(request, success());

@@ -13,11 +13,11 @@ interface Waiting {
 }
 
 /**
- * The ordered path: permits, and one sliding window for the leader and for each named server (spec: client 9). Requests beyond the permits
- * wait here in the order of the calls.
+ * The ordered path: permits, and one sliding window for the leader and for each named server (spec:
+ * client 9). Requests beyond the permits wait here in the order of the calls.
  *
- * An abort rejects the promise at once. A request that has its number already stays in its window, so that order is kept: it may still be
- * carried out. One that waits for a permit is never sent.
+ * An abort rejects the promise at once. A request that has its number already stays in its window,
+ * so that order is kept: it may still be carried out. One that waits for a permit is never sent.
  */
 export class OrderedAsync {
   readonly #core: ClientCore;
@@ -34,7 +34,10 @@ export class OrderedAsync {
     core.addOutstanding(this);
   }
 
-  /** Sends one request in order. Rejects with the reply's exception, or with what ended the attempts. */
+  /**
+   * Sends one request in order. Rejects with the reply's exception, or with what ended the
+   * attempts.
+   */
   send(
     type: RequestType,
     content: Uint8Array | undefined,
@@ -95,7 +98,10 @@ export class OrderedAsync {
     window.submit(call);
   }
 
-  /** Gives the permit back and hands it on. A loop, not a recursion: a dead window gives its permits back at once. */
+  /**
+   * Gives the permit back and hands it on. A loop, not a recursion: a dead window gives its permits
+   * back at once.
+   */
   #release(): void {
     this.#permits++;
     if (this.#granting) return;

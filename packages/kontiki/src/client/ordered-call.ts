@@ -3,7 +3,10 @@ import type { RequestBody } from '../rpc/ratis/client/request-encoder.js';
 import type { Attempts } from './retry.js';
 import { Settler } from './settler.js';
 
-/** One request on its way through a sliding window. Its call id and replied call ids are set when it gets its permit. */
+/**
+ * One request on its way through a sliding window. Its call id and replied call ids are set when it
+ * gets its permit.
+ */
 export class OrderedCall extends Settler<RaftClientReply> implements RequestBody {
   readonly type: RequestType;
   readonly content: Uint8Array | undefined;

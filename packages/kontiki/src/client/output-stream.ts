@@ -8,7 +8,10 @@ export interface OutputStreamClient {
   close(): Promise<void>;
 }
 
-/** Bytes that go to the state machine in messages of at most one buffer each, in order (spec: client 10). Owns its client. */
+/**
+ * Bytes that go to the state machine in messages of at most one buffer each, in order (spec: client
+ * 10). Owns its client.
+ */
 export class RaftOutputStream {
   readonly #client: OutputStreamClient;
   readonly #bufferBytes: number;
@@ -28,7 +31,10 @@ export class RaftOutputStream {
     this.#buffer = new Uint8Array(bufferBytes);
   }
 
-  /** Takes bytes; full buffers are sent without waiting for them. Throws AlreadyClosedException after close. */
+  /**
+   * Takes bytes; full buffers are sent without waiting for them. Throws AlreadyClosedException
+   * after close.
+   */
   write(bytes: Uint8Array): void {
     this.#requireOpen();
     let taken = 0;
@@ -41,7 +47,9 @@ export class RaftOutputStream {
     }
   }
 
-  /** Sends the rest and waits for everything sent. Rejects with RaftIOException when a part failed. */
+  /**
+   * Sends the rest and waits for everything sent. Rejects with RaftIOException when a part failed.
+   */
   async flush(): Promise<void> {
     this.#requireOpen();
     await this.#flush();

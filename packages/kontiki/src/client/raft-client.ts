@@ -36,13 +36,16 @@ function randomClientId(runtime: Runtime): ClientId {
 }
 
 /**
- * A client of one group (spec: client 2, 3). It finds the leader, follows it when it changes, and repeats what failed as its retry policy says; servers carry out a
- * repeated write once.
+ * A client of one group (spec: client 2, 3). It finds the leader, follows it when it changes, and
+ * repeats what failed as its retry policy says; servers carry out a repeated write once.
  *
- * The default policy retries for ever. Policies without sleep are paced all the same: the first three attempts of a request follow each other at once, later ones
- * after 1 to 50 ms, and a server that cannot be reached is tried again after 0.1 to 1 s. Give calls an AbortSignal, or the client another policy, to bound them.
+ * The default policy retries for ever. Policies without sleep are paced all the same: the first
+ * three attempts of a request follow each other at once, later ones after 1 to 50 ms, and a server
+ * that cannot be reached is tried again after 0.1 to 1 s. Give calls an AbortSignal, or the client
+ * another policy, to bound them.
  *
- * Close it, or declare it with `await using`: an open client keeps connections, and so the process, alive.
+ * Close it, or declare it with `await using`: an open client keeps connections, and so the process,
+ * alive.
  */
 export class RaftClient {
   readonly #core: ClientCore;
@@ -64,7 +67,10 @@ export class RaftClient {
     this.#messageStream = new MessageStreamApi(core, ordered);
   }
 
-  /** Makes a client; nothing is connected before its first call. Throws InvalidArgumentError when the group has no peers, ConfigurationError on a bad property. */
+  /**
+   * Makes a client; nothing is connected before its first call. Throws InvalidArgumentError when
+   * the group has no peers, ConfigurationError on a bad property.
+   */
   static create(options: RaftClientOptions): RaftClient {
     processRuntime ??= nodeRuntime();
     const runtime = options.runtime ?? processRuntime;
@@ -155,8 +161,8 @@ export class RaftClient {
   }
 
   /**
-   * Rejects everything that is outstanding with AlreadyClosedException and closes all connections; resolves when the sockets are gone.
-   * Further calls return the same promise.
+   * Rejects everything that is outstanding with AlreadyClosedException and closes all connections;
+   * resolves when the sockets are gone. Further calls return the same promise.
    */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {

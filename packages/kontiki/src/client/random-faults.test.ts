@@ -24,7 +24,9 @@ interface StreamState {
   isStuck: boolean;
 }
 
-/** A group that keeps one order of writes and carries each call id out once; its leader moves about. */
+/**
+ * A group that keeps one order of writes and carries each call id out once; its leader moves about.
+ */
 class Group {
   readonly applied: string[] = [];
   readonly #byCallId = new Map<unknown, string>();

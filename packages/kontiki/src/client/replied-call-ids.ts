@@ -1,8 +1,9 @@
 const NONE: readonly number[] = Object.freeze([]);
 
 /**
- * Call ids of requests that were answered and that no later request has told the servers of yet, so that these can drop their retry
- * cache entries early (spec: client 3.2). Whoever takes the set keeps it with its request and sends it again on each retry.
+ * Call ids of requests that were answered and that no later request has told the servers of yet, so
+ * that these can drop their retry cache entries early (spec: client 3.2). Whoever takes the set
+ * keeps it with its request and sends it again on each retry.
  */
 export class RepliedCallIds {
   #replied: number[] = [];

@@ -1,11 +1,17 @@
 import { ReplicationLevel, type RequestType } from '../protocol/requests.js';
 
-/** Ends a call early: its promise rejects with the signal's reason at once. The request may have been, or still be, carried out. */
+/**
+ * Ends a call early: its promise rejects with the signal's reason at once. The request may have
+ * been, or still be, carried out.
+ */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What users hand in as message: bytes, or text that is sent as UTF-8. The bytes must not be changed before the call has settled. */
+/**
+ * What users hand in as message: bytes, or text that is sent as UTF-8. The bytes must not be
+ * changed before the call has settled.
+ */
 export type MessageInput = Uint8Array | string;
 
 const encoder = new TextEncoder();

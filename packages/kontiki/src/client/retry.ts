@@ -2,7 +2,10 @@ import { NotLeaderException, RaftRetryFailureException } from '../protocol/excep
 import type { RequestType } from '../protocol/requests.js';
 import type { RetryPolicy, RetryRequestKind } from '../protocol/retry/policy.js';
 
-/** Failures in a row that are answered without a pause, and the pauses after them: 1, 2, 4 ... 50 ms. */
+/**
+ * Failures in a row that are answered without a pause, and the pauses after them: 1, 2, 4 ... 50
+ * ms.
+ */
 const UNPACED_ATTEMPTS = 3;
 const MAX_PACE_MS = 50;
 
@@ -22,8 +25,9 @@ export type RetryDecision =
   | { readonly retry: false; readonly error: Error };
 
 /**
- * The least pause before the attempt that follows `attemptCount` failed ones. Policies without sleep (the default) would spin while no
- * server is ready, for example during an election of a group that lost its majority.
+ * The least pause before the attempt that follows `attemptCount` failed ones. Policies without
+ * sleep (the default) would spin while no server is ready, for example during an election of a
+ * group that lost its majority.
  */
 export function paceMs(attemptCount: number): number {
   const beyond = attemptCount - UNPACED_ATTEMPTS;
@@ -45,8 +49,8 @@ export class Attempts {
   }
 
   /**
-   * Counts a failed attempt and asks the policy. `cause` is undefined where the path hides it (spec: client 5). `describe` prints the request for
-   * the error that ends it.
+   * Counts a failed attempt and asks the policy. `cause` is undefined where the path hides it
+   * (spec: client 5). `describe` prints the request for the error that ends it.
    */
   onFailure(
     policy: RetryPolicy,

@@ -49,13 +49,16 @@ export interface CallPlan<R extends RaftClientReply> {
   /** Whether replied call ids and the leader cache are kept from the answer. */
   readonly booksReply: boolean;
   describe(): string;
-  /** Starts one attempt; the outcome is never given before this returns. The result ends it without an outcome. */
+  /**
+   * Starts one attempt; the outcome is never given before this returns. The result ends it without
+   * an outcome.
+   */
   attempt(serverId: RaftPeerId, outcome: AttemptOutcome<R>): (() => void) | undefined;
 }
 
 /**
- * A request that is tried until it is answered, the policy ends it, or the caller gives up (spec: client 5 and 8). Attempts of different
- * calls know nothing of one another.
+ * A request that is tried until it is answered, the policy ends it, or the caller gives up (spec:
+ * client 5 and 8). Attempts of different calls know nothing of one another.
  */
 export class RetryingCall<R extends RaftClientReply> extends Settler<R> implements Outstanding {
   readonly #core: ClientCore;
@@ -98,7 +101,8 @@ export class RetryingCall<R extends RaftClientReply> extends Settler<R> implemen
         else if (error !== undefined) this.#onError(serverId, error);
       });
     } catch (thrown) {
-      this.#fail(toError(thrown)); // an address or TLS slot that cannot be used, a server that is not known
+      // an address or TLS slot that cannot be used, a server that is not known
+      this.#fail(toError(thrown));
     }
   }
 
@@ -140,13 +144,18 @@ export class RetryingCall<R extends RaftClientReply> extends Settler<R> implemen
     this.#retry(error);
   }
 
-  /** A connection that was closed at this end, or a server that is closing when any other will do. */
+  /**
+   * A connection that was closed at this end, or a server that is closing when any other will do.
+   */
   #mayHelpElsewhere(error: RaftException): boolean {
     if (!(error instanceof AlreadyClosedException)) return false;
     return this.#plan.serverId === undefined || !(error.cause instanceof RpcStatusError);
   }
 
-  /** `isKnown` false hides the cause from the policy, as the blocking path does with leader exceptions in replies. */
+  /**
+   * `isKnown` false hides the cause from the policy, as the blocking path does with leader
+   * exceptions in replies.
+   */
   #retry(cause: Error, isKnown = true): void {
     if (this.#plan.isRetried === false) {
       this.#fail(cause);

@@ -20,11 +20,13 @@ import type { OrderedCall } from './ordered-call.js';
 import { Attempts } from './retry.js';
 
 /**
- * The ordered requests of one target: the leader, or one named server (spec: client 9, wire-grpc 5.4).
+ * The ordered requests of one target: the leader, or one named server (spec: client 9, wire-grpc
+ * 5.4).
  *
- * A window has its own `ordered` stream, so that windows of one server do not disturb each other's numbers, and stays with that stream's
- * server until the stream ends or nothing is in flight. On a new stream the lowest request goes alone, marked first; its reply opens the
- * window. Whatever ends the stream sends all requests in flight round again, with their numbers, over the next stream.
+ * A window has its own `ordered` stream, so that windows of one server do not disturb each other's
+ * numbers, and stays with that stream's server until the stream ends or nothing is in flight. On a
+ * new stream the lowest request goes alone, marked first; its reply opens the window. Whatever ends
+ * the stream sends all requests in flight round again, with their numbers, over the next stream.
  */
 export class SlidingWindow implements RequestStreamListener {
   readonly #core: ClientCore;
@@ -42,7 +44,10 @@ export class SlidingWindow implements RequestStreamListener {
   #resting = false;
   #failure: Error | undefined;
 
-  /** `serverId` undefined is the leader. `onDone` is called once for each call that needs no permit any more. */
+  /**
+   * `serverId` undefined is the leader. `onDone` is called once for each call that needs no permit
+   * any more.
+   */
   constructor(
     core: ClientCore,
     serverId: RaftPeerId | undefined,
@@ -186,7 +191,10 @@ export class SlidingWindow implements RequestStreamListener {
     this.#timer.cancel();
   }
 
-  /** Counts the failed attempt of the first `count` requests. Returns the pause, or undefined when nothing is left. */
+  /**
+   * Counts the failed attempt of the first `count` requests. Returns the pause, or undefined when
+   * nothing is left.
+   */
   #askPolicy(count: number, error: RaftException): number | undefined {
     let delayMs: number | undefined;
     const nowMs = this.#core.runtime.clock.nowMs();

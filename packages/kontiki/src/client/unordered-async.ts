@@ -5,7 +5,9 @@ import { UnorderedStream } from '../rpc/ratis/client/unordered-stream.js';
 import type { ClientCore } from './client-core.js';
 import { RetryingCall } from './retrying-call.js';
 
-/** The unordered path: one long-lived stream to each server, replies in any order (spec: client 8). */
+/**
+ * The unordered path: one long-lived stream to each server, replies in any order (spec: client 8).
+ */
 export class UnorderedAsync {
   readonly #core: ClientCore;
   readonly #streams = new Map<RaftPeerId, UnorderedStream>();

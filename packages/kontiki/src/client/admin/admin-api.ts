@@ -10,7 +10,10 @@ import { sendAdmin } from './admin-call.js';
 export interface SetConfigurationArguments {
   readonly servers: readonly RaftPeer[];
   readonly listeners?: readonly RaftPeer[];
-  /** SET_UNCONDITIONALLY when absent. ADD merges; COMPARE_AND_SET fails unless the current members are as given. */
+  /**
+   * SET_UNCONDITIONALLY when absent. ADD merges; COMPARE_AND_SET fails unless the current members
+   * are as given.
+   */
   readonly mode?: SetConfigurationMode;
   readonly currentServers?: readonly RaftPeer[];
   readonly currentListeners?: readonly RaftPeer[];
@@ -35,8 +38,9 @@ export class AdminApi {
   }
 
   /**
-   * Changes members, or their priorities. Resolves when the new configuration is committed. Rejects with SetConfigurationException when the
-   * servers refuse, and with InvalidArgumentError when a peer occurs twice.
+   * Changes members, or their priorities. Resolves when the new configuration is committed. Rejects
+   * with SetConfigurationException when the servers refuse, and with InvalidArgumentError when a
+   * peer occurs twice.
    */
   async setConfiguration(
     configuration: readonly RaftPeer[] | SetConfigurationArguments,
@@ -70,8 +74,8 @@ export class AdminApi {
   }
 
   /**
-   * Makes `newLeader` the leader, or the leader step down when it is undefined. Rejects with TransferLeadershipException when that is refused or not done
-   * within `timeoutMs`.
+   * Makes `newLeader` the leader, or the leader step down when it is undefined. Rejects with
+   * TransferLeadershipException when that is refused or not done within `timeoutMs`.
    */
   transferLeadership(
     newLeader: RaftPeerId | undefined,

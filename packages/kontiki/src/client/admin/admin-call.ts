@@ -90,7 +90,10 @@ function attemptOnce<R extends RaftClientReply>(
   return () => exchange.cancel();
 }
 
-/** Sends an admin request by the rules of blocking calls: tried until answered, with one call id (spec: client 5, wire-grpc 8). */
+/**
+ * Sends an admin request by the rules of blocking calls: tried until answered, with one call id
+ * (spec: client 5, wire-grpc 8).
+ */
 export function sendAdmin<R extends RaftClientReply = RaftClientReply>(
   core: ClientCore,
   call: AdminCall,

@@ -50,7 +50,10 @@ function replyTo(request: AdminRequest, exception?: RaftException): RaftClientRe
   };
 }
 
-/** Answers admin calls; `answer` returns the exception of the reply, if any, and throws for a status. */
+/**
+ * Answers admin calls; `answer` returns the exception of the reply, if any, and throws for a
+ * status.
+ */
 function serve(
   server: FakeServer,
   seen: AdminRequest[],

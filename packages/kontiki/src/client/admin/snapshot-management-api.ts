@@ -8,7 +8,10 @@ import { sendAdmin } from './admin-call.js';
 export interface SnapshotOptions extends CallOptions {
   /** Takes one although nearly nothing was applied since the last: a gap of 1. */
   readonly force?: boolean;
-  /** Entries that must have been applied since the last snapshot; 0 (the default) is the server's setting. */
+  /**
+   * Entries that must have been applied since the last snapshot; 0 (the default) is the server's
+   * setting.
+   */
   readonly creationGap?: number;
 }
 
@@ -23,8 +26,8 @@ export class SnapshotManagementApi {
   }
 
   /**
-   * Has a snapshot taken; the reply's log index is the snapshot's, an older one when too little was applied since. An attempt that the server does not finish within
-   * `timeoutMs` counts as failed.
+   * Has a snapshot taken; the reply's log index is the snapshot's, an older one when too little was
+   * applied since. An attempt that the server does not finish within `timeoutMs` counts as failed.
    */
   async create(timeoutMs: number, options?: SnapshotOptions): Promise<RaftClientReply> {
     const creationGap = options?.force === true ? 1 : (options?.creationGap ?? 0);

@@ -13,7 +13,10 @@ export function adminPathOf(operation: AdminOperation): string {
   return `${ADMIN_SERVICE}/${adminMethodOf(operation)}`;
 }
 
-/** The reply to `operation`: a GroupListReply or GroupInfoReply for these. Throws MalformedMessageError, IllegalStateException on wrong ids. */
+/**
+ * The reply to `operation`: a GroupListReply or GroupInfoReply for these. Throws
+ * MalformedMessageError, IllegalStateException on wrong ids.
+ */
 export function decodeAdminReply(operation: AdminOperation, bytes: Uint8Array): RaftClientReply {
   switch (operation.kind) {
     case 'groupList':

@@ -17,9 +17,10 @@ interface Entry {
 }
 
 /**
- * The servers that a client knows, each with its connection (spec: client 4.3). The first addresses of a peer stay (spec: wire-grpc
- * 2.6). A reset gives a fresh connection without the transport's back-off; how often unreachable peers are tried is paced here
- * instead, because it must outlive resets.
+ * The servers that a client knows, each with its connection (spec: client 4.3). The first addresses
+ * of a peer stay (spec: wire-grpc 2.6). A reset gives a fresh connection without the transport's
+ * back-off; how often unreachable peers are tried is paced here instead, because it must outlive
+ * resets.
  */
 export class Connections {
   readonly #options: ConnectionOptions;
@@ -50,7 +51,9 @@ export class Connections {
     return this.#entries.has(id);
   }
 
-  /** Throws AlreadyClosedException after close, InvalidArgumentError for a server that is not known. */
+  /**
+   * Throws AlreadyClosedException after close, InvalidArgumentError for a server that is not known.
+   */
   get(id: RaftPeerId): PeerConnection {
     if (this.#closed) throw new AlreadyClosedException('the client is closed');
     const entry = this.#entries.get(id);

@@ -1,8 +1,8 @@
 import type { Runtime, Timer } from '../../../common/runtime.js';
 
 /**
- * One timer for many deadlines. It is set for the earliest one known and not touched when requests are answered; when it fires, `check`
- * handles what has expired and says when to look again.
+ * One timer for many deadlines. It is set for the earliest one known and not touched when requests
+ * are answered; when it fires, `check` handles what has expired and says when to look again.
  */
 export class LazyTimer {
   readonly #runtime: Runtime;

@@ -28,8 +28,9 @@ export interface HealthListener {
 export type CallOutcome = (error: RaftException | undefined, reply: Uint8Array | undefined) => void;
 
 /**
- * The client's connection to one server: a channel for requests and one for admin calls, which are the same channel (and TLS slot) when the
- * addresses are equal (spec: wire-grpc 2.6, 9.2). Channels are made on first use.
+ * The client's connection to one server: a channel for requests and one for admin calls, which are
+ * the same channel (and TLS slot) when the addresses are equal (spec: wire-grpc 2.6, 9.2). Channels
+ * are made on first use.
  */
 export class PeerConnection implements StreamOwner {
   readonly peer: RaftPeer;
@@ -52,7 +53,10 @@ export class PeerConnection implements StreamOwner {
     return this.#client === undefined && this.#admin === undefined;
   }
 
-  /** Opens an `ordered` or `unordered` stream. Throws what the transport says of a bad address or TLS slot. */
+  /**
+   * Opens an `ordered` or `unordered` stream. Throws what the transport says of a bad address or
+   * TLS slot.
+   */
   openStream(kind: 'ordered' | 'unordered', listener: RequestStreamListener): RequestStream {
     const path = kind === 'ordered' ? ORDERED_PATH : UNORDERED_PATH;
     const stream = new RequestStream(this.#clientChannel(), path, this, listener);
@@ -60,7 +64,9 @@ export class PeerConnection implements StreamOwner {
     return stream;
   }
 
-  /** One request on an `unordered` stream of its own: the path of blocking calls (spec: client 4.1). */
+  /**
+   * One request on an `unordered` stream of its own: the path of blocking calls (spec: client 4.1).
+   */
   callOnce(request: Uint8Array, timeoutMs: number, outcome: CallOutcome): PendingCall {
     const channel = this.#clientChannel();
     let over = false;
@@ -109,7 +115,10 @@ export class PeerConnection implements StreamOwner {
     if (status !== undefined && status.code !== StatusCode.OK) this.#health.onLost(status);
   }
 
-  /** Streams and calls fail with AlreadyClosedException, then the sockets go. `done` is called when they are gone. */
+  /**
+   * Streams and calls fail with AlreadyClosedException, then the sockets go. `done` is called when
+   * they are gone.
+   */
   close(graceMs: number, done: () => void): void {
     this.#closed = true;
     for (const stream of [...this.#streams]) {

@@ -71,8 +71,9 @@ class WireReply implements RaftClientReply {
   }
 }
 
-/** A wire reply as a protocol object. Throws MalformedMessageError on an exception that cannot be read, IllegalStateException
- * on success together with an exception. */
+/**
+ * A wire reply as a protocol object. Throws MalformedMessageError on an exception that cannot be
+ * read, IllegalStateException on success together with an exception. */
 export function replyFromWire(wire: ClientReplyMessage, owner: ReplyOwner): RaftClientReply {
   const clientId = sameBytes(wire.requestorId, owner.clientId.bytes)
     ? owner.clientId

@@ -14,7 +14,10 @@ export interface RequestBody {
   readonly type: RequestType;
 }
 
-/** Encodes the requests of one client (spec: wire-grpc 2.4). Keeps one message object that it fills again and again. */
+/**
+ * Encodes the requests of one client (spec: wire-grpc 2.4). Keeps one message object that it fills
+ * again and again.
+ */
 export class RequestEncoder {
   readonly #message: ClientRequestMessage;
 

@@ -49,7 +49,10 @@ export class RequestStream implements StreamListener {
     return this.#stream.send(bytes);
   }
 
-  /** Ends the stream from this side; the listener is not told. A stream `inUse` is cut, an idle one says goodbye. */
+  /**
+   * Ends the stream from this side; the listener is not told. A stream `inUse` is cut, an idle one
+   * says goodbye.
+   */
   abandon(inUse: boolean): void {
     if (this.#over) return;
     this.#end(undefined);

@@ -41,9 +41,9 @@ export function streamFailure(message: string, cause: Error): RaftException {
 }
 
 /**
- * Whether the connection is worth replacing after `error` (spec: client 4.1): the status says that the transport failed, or something
- * in the chain of causes is a lost or closed connection or a timeout. An exception that the server reported in its trailers came over a
- * connection that works.
+ * Whether the connection is worth replacing after `error` (spec: client 4.1): the status says that
+ * the transport failed, or something in the chain of causes is a lost or closed connection or a
+ * timeout. An exception that the server reported in its trailers came over a connection that works.
  */
 export function shouldReconnect(error: Error): boolean {
   const status = error.cause instanceof RpcStatusError ? error.cause.status : undefined;

@@ -25,8 +25,9 @@ interface Pending {
 }
 
 /**
- * The long-lived `unordered` stream to one server. Replies are matched by call id (spec: wire-grpc 5.5). A NotLeader or LeaderNotReady
- * reply and the end of the stream fail every pending request alike (spec: client 4.1); the next request then needs a new stream.
+ * The long-lived `unordered` stream to one server. Replies are matched by call id (spec: wire-grpc
+ * 5.5). A NotLeader or LeaderNotReady reply and the end of the stream fail every pending request
+ * alike (spec: client 4.1); the next request then needs a new stream.
  */
 export class UnorderedStream implements RequestStreamListener {
   readonly connection: PeerConnection;
@@ -116,7 +117,10 @@ export class UnorderedStream implements RequestStreamListener {
     return all;
   }
 
-  /** Fails what has waited too long: that alone, the caller decides what it means for the connection. */
+  /**
+   * Fails what has waited too long: that alone, the caller decides what it means for the
+   * connection.
+   */
   #expire(nowMs: number): number | undefined {
     let next: number | undefined;
     for (const ofTimeout of this.#pending.values()) {
