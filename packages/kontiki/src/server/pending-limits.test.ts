@@ -47,7 +47,7 @@ test('refuses by elements, and frees by release', () => {
 test('refuses by bytes, all or nothing, with the limit rounded down', () => {
   const limits = new PendingLimits(100, 2.9 * MB);
   assert.equal(limits.acquire(1.5 * MB), undefined);
-  assert.equal(limits.acquire(10), 'bytes');
+  assert.equal(limits.acquire(1.5 * MB), 'bytes');
   assert.equal(limits.byteRefusals, 1);
   limits.release(1.5 * MB);
   assert.equal(limits.megabytes, 0);

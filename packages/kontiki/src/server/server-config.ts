@@ -1,4 +1,5 @@
 import type { RaftProperties } from '../config/raft-properties.js';
+import { checkServerProperties } from '../config/server-checks.js';
 import type { EngineConfig } from '../core/types.js';
 import type { TransportLimits } from '../rpc/transport.js';
 import type { RaftLogConfig } from '../storage/types.js';
@@ -49,6 +50,7 @@ export interface ListenerConfig {
 
 /** Reads the configuration. Throws ConfigurationError on a value that is not acceptable. */
 export function readServerConfig(properties: RaftProperties): ServerConfig {
+  checkServerProperties(properties);
   const get = properties.get.bind(properties) as RaftProperties['get'];
   return {
     engine: engineConfig(properties),
