@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import {
   createStateMachineEntry,
   type LogEntry,
-} from '../../packages/kontiki/dist/proto/wire/index.js';
-import { nodeFileSystem, nodeRuntime } from '../../packages/kontiki/dist/runtime/index.js';
-import {
+  nodeFileSystem,
+  nodeRuntime,
   openLog,
   openStorage,
+  type RaftLog,
   type RaftLogConfig,
-} from '../../packages/kontiki/dist/storage/index.js';
+  type RaftStorage,
+} from 'kontiki';
 
 const BLOCK_BYTES = 4096;
 const MEBIBYTE = 1 << 20;
@@ -66,7 +67,10 @@ async function writeAndSync(
   }
 }
 
-/** The floor under every durable write: 4 KiB and `fdatasync`, one at a time, at a file's growing end and inside preallocated space. */
+/**
+ * The floor under every durable write: 4 KiB and `fdatasync`, one at a time, at a file's growing
+ * end and inside preallocated space.
+ */
 export async function measureFdatasync(options: {
   readonly directory: string;
   readonly durationMs: number;
@@ -107,83 +111,104 @@ export interface LogAppendMeasurement {
   readonly cpuMicrosPerEntry: number;
 }
 
-/** Appends entries with `inFlight` of them not yet durable, for a while. */
-export async function measureLogAppend(options: {
+export interface LogAppendOptions {
   readonly directory: string;
   readonly durationMs: number;
   readonly entryBytes: number;
+  /** Entries that are appended and not yet durable. */
   readonly inFlight: number;
-}): Promise<LogAppendMeasurement> {
-  const { directory, durationMs, entryBytes, inFlight } = options;
-  const fs = nodeFileSystem();
-  const runtime = nodeRuntime();
-  const storage = await openStorage({
-    volumes: [directory],
-    groupUuid: crypto.randomUUID(),
-    startupOption: 'FORMAT',
-    freeSpaceMinBytes: 0,
-    fs,
-    runtime,
-    logger: SILENT,
-  });
-  const logData = new Uint8Array(entryBytes).fill(0x5a);
-  const clientId = new Uint8Array(16).fill(1);
-  let flushes = 0;
-  let flushedIndex = -1;
-  let done: (error?: Error) => void = () => undefined;
-  const finished = new Promise<void>((resolve, reject) => {
-    done = (error) => (error === undefined ? resolve() : reject(error));
-  });
-  const start = performance.now();
-  const cpu = process.cpuUsage();
-  const { log } = await openLog({
-    storage,
-    config: { ...CONFIG, queueElementLimit: inFlight },
-    dataStore: undefined,
-    snapshotIndex: -1,
-    fs,
-    runtime,
-    logger: SILENT,
-    listener: {
-      onFlushed: ({ index }) => {
-        flushes++;
-        flushedIndex = index;
-        log.setPositions({ appliedIndex: index, snapshotIndex: -1, followerNextIndices: [] });
-        if (performance.now() - start < durationMs) fill();
-        else if (log.pendingEntries === 0) done();
+}
+
+/** Keeps a log busy, and counts what became durable. */
+class AppendLoad {
+  readonly #options: LogAppendOptions;
+  readonly #logData: Uint8Array;
+  readonly #clientId = new Uint8Array(16).fill(1);
+  flushes = 0;
+  flushedIndex = -1;
+
+  constructor(options: LogAppendOptions) {
+    this.#options = options;
+    this.#logData = new Uint8Array(options.entryBytes).fill(0x5a);
+  }
+
+  /** Resolves with the log when the time is over and everything is durable. */
+  async run(storage: RaftStorage): Promise<RaftLog> {
+    const endMs = performance.now() + this.#options.durationMs;
+    let finish: (error?: Error) => void = () => undefined;
+    const finished = new Promise<void>((resolve, reject) => {
+      finish = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    const { log } = await openLog({
+      storage,
+      config: { ...CONFIG, queueElementLimit: this.#options.inFlight },
+      dataStore: undefined,
+      snapshotIndex: -1,
+      fs: nodeFileSystem(),
+      runtime: nodeRuntime(),
+      logger: SILENT,
+      listener: {
+        onFlushed: ({ index }) => {
+          this.flushes++;
+          this.flushedIndex = index;
+          log.setPositions({ appliedIndex: index, snapshotIndex: -1, followerNextIndices: [] });
+          if (performance.now() < endMs) this.#fill(log);
+          else if (log.pendingEntries === 0) finish();
+        },
+        onFailed: (error) => finish(error),
       },
-      onFailed: (error) => done(error),
-    },
-  });
-  const fill = () => {
+    });
+    this.#fill(log);
+    await finished;
+    return log;
+  }
+
+  #fill(log: RaftLog): void {
     const entries: LogEntry[] = [];
-    for (let index = log.lastIndex + 1; index <= flushedIndex + inFlight; index++) {
+    const last = this.flushedIndex + this.#options.inFlight;
+    for (let index = log.lastIndex + 1; index <= last; index++) {
       entries.push(
         createStateMachineEntry({
           term: 1,
           index,
-          logData,
+          logData: this.#logData,
           data: undefined,
           type: 0,
-          clientId,
+          clientId: this.#clientId,
           callId: index,
         }),
       );
     }
     log.append(entries, 0);
-  };
-  fill();
-  await finished;
+  }
+}
+
+/** Appends entries with a number of them in flight, for a while, on a storage root of its own. */
+export async function measureLogAppend(options: LogAppendOptions): Promise<LogAppendMeasurement> {
+  const fs = nodeFileSystem();
+  const storage = await openStorage({
+    volumes: [options.directory],
+    groupUuid: crypto.randomUUID(),
+    startupOption: 'FORMAT',
+    freeSpaceMinBytes: 0,
+    fs,
+    runtime: nodeRuntime(),
+    logger: SILENT,
+  });
+  const load = new AppendLoad(options);
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  const log = await load.run(storage);
   const elapsedMs = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
-  const entries = flushedIndex + 1;
   await log.close();
   await storage.close();
   await fs.removeTree(storage.rootDirectory);
+  const entries = load.flushedIndex + 1;
   return {
     entriesPerSecond: (entries * 1000) / elapsedMs,
-    megabytesPerSecond: (entries * entryBytes) / 1000 / elapsedMs,
-    entriesPerFlush: entries / flushes,
+    megabytesPerSecond: (entries * options.entryBytes) / 1000 / elapsedMs,
+    entriesPerFlush: entries / load.flushes,
     cpuMicrosPerEntry: (user + system) / entries,
   };
 }

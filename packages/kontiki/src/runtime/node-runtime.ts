@@ -5,8 +5,8 @@ const NANOSECONDS_PER_MS = 1e6;
 const RANDOM_POOL_WORDS = 256;
 
 /**
- * Monotonic time is `process.hrtime`, not `performance.now`: a worker thread's `performance.now` has another origin, and times
- * cross threads (design: section 4).
+ * Monotonic time is `process.hrtime`, not `performance.now`: a worker thread's `performance.now`
+ * has another origin, and times cross threads (design: section 4).
  */
 const nodeClock: Clock = {
   nowMs: () => {

@@ -6,8 +6,8 @@ import { joinPath } from './paths.js';
 export const TEMPORARY_SUFFIX = '.tmp';
 
 /**
- * Replaces a file by `content`: old or new content is there at every moment, and the new one is durable when this resolves (spec:
- * storage 2). The temporary file is deleted on failure.
+ * Replaces a file by `content`: old or new content is there at every moment, and the new one is
+ * durable when this resolves (spec: storage 2). The temporary file is deleted on failure.
  */
 export async function replaceFile(
   fs: VirtualFileSystem,

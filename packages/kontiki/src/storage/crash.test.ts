@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { LogEntry } from '../proto/wire/types.js';
 import { StorageCorruptedError } from './errors.js';
-import { MemoryFileSystem, seededRandom } from './test-file-system.js';
-import { entryOf, metadataEntryOf, TestLog, temporaryFolder } from './test-support.js';
+import { entryOf, metadataEntryOf, TestLog, temporaryFolder } from './log.test-support.js';
+import { MemoryFileSystem, seededRandom } from './memory-file-system.test-support.js';
 import type { RaftLogConfig } from './types.js';
 
 const SMALL_SEGMENTS: Partial<RaftLogConfig> = {
@@ -15,7 +15,10 @@ const SMALL_SEGMENTS: Partial<RaftLogConfig> = {
   segmentCacheSizeMaxBytes: 4000,
 };
 
-/** Runs a random load against a file system whose power is cut at a random moment; what must be there afterwards. */
+/**
+ * Runs a random load against a file system whose power is cut at a random moment; what must be
+ * there afterwards.
+ */
 class CrashRun {
   readonly #random: () => number;
   readonly fs = new MemoryFileSystem();
@@ -176,7 +179,8 @@ function apply(step: Step, model: Model, log: TestLog, generation: number): void
 
 async function check(model: Model, log: TestLog): Promise<void> {
   assert.equal(log.log.lastIndex, model.nextIndex - 1);
-  // A log that lost all its entries by truncation, after a purge, forgets over a restart where it began.
+  // A log that lost all its entries by truncation, after a purge, forgets over a restart where it
+  // began.
   if (model.entries.length === 0) return;
   assert.equal(log.log.startIndex, model.startIndex);
   assert.deepEqual(await log.entries(), model.entries);
@@ -187,7 +191,7 @@ async function check(model: Model, log: TestLog): Promise<void> {
   }
 }
 
-test('random appends, truncations, purges and restarts leave what a plain list would hold', async (t) => {
+test('random appends, truncations, purges and restarts leave what a list would hold', async (t) => {
   const folder = await temporaryFolder(t);
   let run = 0;
   await fc.assert(

@@ -29,13 +29,17 @@ let native: NativeModule<NativeCrc> | undefined;
 export function crc32cByTable(bytes: Uint8Array, from: number, to: number, initial = 0): number {
   let crc = ~initial;
   for (let i = from; i < to; i++) {
-    // The indices are in range by construction; `as number` instead of a check keeps the loop tight.
+    // The indices are in range by construction; `as number` instead of a check keeps the loop
+    // tight.
     crc = (TABLE[(crc ^ (bytes[i] as number)) & 0xff] as number) ^ (crc >>> 8);
   }
   return ~crc >>> 0;
 }
 
-/** CRC-32C of `bytes[from..to)` as an unsigned number; `initial` is the checksum of what came before. */
+/**
+ * CRC-32C of `bytes[from..to)` as an unsigned number; `initial` is the checksum of what came
+ * before.
+ */
 export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length, initial = 0): number {
   if (to - from < NATIVE_FROM_BYTES) return crc32cByTable(bytes, from, to, initial);
   native ??= loadNativeModule<NativeCrc>('@node-rs/crc32');

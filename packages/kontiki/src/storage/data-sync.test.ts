@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { createStateMachineEntry } from '../proto/wire/index.js';
 import type { LogEntry } from '../proto/wire/types.js';
 import { RaftLogIOException, StateMachineDataTimeoutError } from './errors.js';
-import { MemoryFileSystem } from './test-file-system.js';
-import { entryOf, TestLog } from './test-support.js';
+import { entryOf, TestLog } from './log.test-support.js';
+import { MemoryFileSystem } from './memory-file-system.test-support.js';
 import type { LogDataStore, RaftLogConfig } from './types.js';
 
 /** Keeps data in memory, notes the calls, and finishes writes when told. */
@@ -66,7 +66,7 @@ async function openAt(
   return log;
 }
 
-test('with data.sync, data is written and flushed before the record (spec: storage 8)', async () => {
+test('with data.sync, data is flushed before the record (spec: storage 8)', async () => {
   const store = new TestDataStore();
   const log = await openAt(store);
   log.log.append([entryOf(1, 1, 20, DATA), entryOf(1, 2, 20, DATA)], 0);

@@ -36,8 +36,8 @@ export class DataSync {
   }
 
   /**
-   * Starts the write of an entry's data, or the link of its stream; undefined when it has neither. What the state machine
-   * throws is thrown on.
+   * Starts the write of an entry's data, or the link of its stream; undefined when it has neither.
+   * What the state machine throws is thrown on.
    */
   start(entry: LogEntry, isDataStream: boolean): DataWork | undefined {
     if (this.#store === undefined) return undefined;
@@ -58,7 +58,10 @@ export class DataSync {
     );
   }
 
-  /** Before the records of a batch may be written: with `data.sync`, its data is written and flushed. */
+  /**
+   * Before the records of a batch may be written: with `data.sync`, its data is written and
+   * flushed.
+   */
   async beforeWrite(batch: WriteBatch): Promise<DataFailure | undefined> {
     if (this.#store === undefined || !this.#config.stateMachineDataSync) return undefined;
     for (const work of batch.dataWork) {
@@ -70,7 +73,10 @@ export class DataSync {
     return failure === undefined ? undefined : this.#ofBatch(batch, failure.error);
   }
 
-  /** Before a written batch may count as durable: without `data.sync`, the same without a time limit. */
+  /**
+   * Before a written batch may count as durable: without `data.sync`, the same without a time
+   * limit.
+   */
   async beforeDurable(batch: WriteBatch): Promise<DataFailure | undefined> {
     if (this.#store === undefined || this.#config.stateMachineDataSync) return undefined;
     for (const work of batch.dataWork) {

@@ -19,8 +19,9 @@ interface Extent {
 }
 
 /**
- * Reads entries that are no longer cached. Reads just their range of the file, not the whole segment as the other implementation does:
- * a follower that lags must not fill the cache (spec: storage 5.6).
+ * Reads entries that are no longer cached. Reads just their range of the file, not the whole
+ * segment as the other implementation does: a follower that lags must not fill the cache (spec:
+ * storage 5.6).
  */
 export class EntryReader {
   readonly #fs: VirtualFileSystem;
@@ -31,7 +32,10 @@ export class EntryReader {
     this.#directory = directory;
   }
 
-  /** Entries from..to of one segment, checked. Rejects with RaftLogIOException or StorageCorruptedError. */
+  /**
+   * Entries from..to of one segment, checked. Rejects with RaftLogIOException or
+   * StorageCorruptedError.
+   */
   async read(segment: Segment, from: number, to: number): Promise<LogEntry[]> {
     // Taken before the first wait: a truncation may change the segment meanwhile.
     const extents: Extent[] = [];

@@ -6,7 +6,10 @@ export class StorageLockedError extends KontikiError {
   readonly code = 'KONTIKI_STORAGE_LOCKED';
 }
 
-/** The storage root has no raft-meta, but is not empty either: it can be neither recovered nor formatted (spec: storage 1.2). */
+/**
+ * The storage root has no raft-meta, but is not empty either: it can be neither recovered nor
+ * formatted (spec: storage 1.2).
+ */
 export class StorageNotFormattedError extends KontikiError {
   readonly code = 'KONTIKI_STORAGE_NOT_FORMATTED';
 }
@@ -16,7 +19,10 @@ export class StorageExistsError extends KontikiError {
   readonly code = 'KONTIKI_STORAGE_EXISTS';
 }
 
-/** RECOVER cannot tell which volume holds the group: it is on none of several, or on more than one (spec: storage 1.3). */
+/**
+ * RECOVER cannot tell which volume holds the group: it is on none of several, or on more than one
+ * (spec: storage 1.3).
+ */
 export class StorageVolumeError extends KontikiError {
   readonly code = 'KONTIKI_STORAGE_VOLUME';
 }
@@ -26,7 +32,10 @@ export class StorageUnavailableError extends KontikiError {
   readonly code = 'KONTIKI_STORAGE_UNAVAILABLE';
 }
 
-/** No space on the volume: a write met ENOSPC or EDQUOT, or less than `raft.server.storage.free-space.min` is free. */
+/**
+ * No space on the volume: a write met ENOSPC or EDQUOT, or less than
+ * `raft.server.storage.free-space.min` is free.
+ */
 export class NoSpaceError extends KontikiError {
   readonly code = 'KONTIKI_NO_SPACE';
 }
@@ -46,7 +55,10 @@ export class StorageCorruptedError extends KontikiError {
   }
 }
 
-/** The log cannot be written or read, or is closed; after a failed write it stays failed (spec: storage 6.4). */
+/**
+ * The log cannot be written or read, or is closed; after a failed write it stays failed (spec:
+ * storage 6.4).
+ */
 export class RaftLogIOException extends KontikiError {
   readonly code = 'KONTIKI_LOG_IO';
 }

@@ -37,7 +37,9 @@ export class FileWindow {
     if (got < wanted) throw new Error(`file ended at ${position + got}, not at ${this.sizeBytes}`);
   }
 
-  /** Position of the first byte that is not zero, from `position` on; undefined when there is none. */
+  /**
+   * Position of the first byte that is not zero, from `position` on; undefined when there is none.
+   */
   async firstNonZero(position: number): Promise<number | undefined> {
     for (let at = position; at < this.sizeBytes; ) {
       if (!this.holds(at, 1)) await this.fill(at, WINDOW_BYTES);

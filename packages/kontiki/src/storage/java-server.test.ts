@@ -8,9 +8,9 @@ import { parseStoredEntry, stateMachineBodyOf } from '../proto/wire/index.js';
 import { EntryKind } from '../proto/wire/types.js';
 import { nodeFileSystem, nodeRuntime } from '../runtime/index.js';
 import { crc32c } from './crc32c.js';
+import { entryOf, segmentFiles, TEST_DATA, TestLog, temporaryFolder } from './log.test-support.js';
 import { readChecksum, readLengthPrefix, writeRecord } from './segment-format.js';
 import { openStorage } from './storage-directory.js';
-import { entryOf, segmentFiles, TEST_DATA, TestLog, temporaryFolder } from './test-support.js';
 
 const GROUP = '02511d47-d67c-49a3-9011-abb3109a44c1';
 const SNAPSHOTS = {
@@ -35,7 +35,7 @@ const { javaServer } = JSON.parse(readFileSync(join(TEST_DATA, 'expected.json'),
 };
 
 for (const [name, snapshotIndex] of Object.entries(SNAPSHOTS)) {
-  test(`the directory of a Java server, ${name}, opens, replays, continues and reopens`, async (t) => {
+  test(`Java's directory ${name} opens, replays, continues and reopens`, async (t) => {
     const volume = await temporaryFolder(t);
     await cp(join(TEST_DATA, 'java-server', name), volume, { recursive: true });
     const open = () =>
@@ -105,7 +105,7 @@ for (const [name, snapshotIndex] of Object.entries(SNAPSHOTS)) {
   });
 }
 
-test('a log that ends behind the snapshot is dropped whole, its open segment too (spec: storage 14.6)', async (t) => {
+test('a log that ends before the snapshot is dropped whole (spec: storage 14.6)', async (t) => {
   const folder = await temporaryFolder(t);
   await cp(join(TEST_DATA, 'java-server', 'closed-cleanly', GROUP, 'current'), folder, {
     recursive: true,

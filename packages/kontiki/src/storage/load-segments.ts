@@ -33,7 +33,9 @@ function compareNames(a: SegmentName, b: SegmentName): number {
   return a.startIndex - b.startIndex || (a.endIndex ?? -1) - (b.endIndex ?? -1);
 }
 
-/** Loads all segments of a directory, and repairs what a crash may leave (spec: storage 5.4, 5.5). */
+/**
+ * Loads all segments of a directory, and repairs what a crash may leave (spec: storage 5.4, 5.5).
+ */
 class SegmentLoader {
   readonly #options: LoadOptions;
   readonly #configurations: RaftConfiguration[] = [];
@@ -52,7 +54,8 @@ class SegmentLoader {
       if (segment !== undefined) this.#addTo(list, segment);
     }
     await this.#renameShortLast(list);
-    // The state machine is ahead of the log: nothing here is needed (spec: storage 5.4 step 4, 14.6).
+    // The state machine is ahead of the log: nothing here is needed (spec: storage 5.4 step 4,
+    // 14.6).
     if (list.last !== undefined && list.lastIndex < snapshotIndex) {
       for (const segment of list.clear(snapshotIndex + 1)) await this.#delete(segment.diskName);
     }
@@ -141,7 +144,10 @@ class SegmentLoader {
     }
   }
 
-  /** A file without entries is deleted, but kept under another name when it may hold some that cannot be read (spec: storage 14.5). */
+  /**
+   * A file without entries is deleted, but kept under another name when it may hold some that
+   * cannot be read (spec: storage 14.5).
+   */
   async #removeEmpty(name: string, end: ScanEnd): Promise<void> {
     const { fs, directory, nowText, logger } = this.#options;
     if (end.damage === undefined && !end.isTorn) return this.#delete(name);
@@ -158,7 +164,7 @@ class SegmentLoader {
       throw new StorageCorruptedError(path, undefined, 'it follows an open segment');
     }
     if (list.last !== undefined && segment.startIndex !== list.lastIndex + 1) {
-      const what = `it starts at ${segment.startIndex}, but the one before ends at ${list.lastIndex}`;
+      const what = `it starts at ${segment.startIndex}, the one before ends at ${list.lastIndex}`;
       throw new StorageCorruptedError(path, undefined, what);
     }
     list.add(segment);

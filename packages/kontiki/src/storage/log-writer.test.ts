@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidArgumentError } from '../common/errors.js';
 import { NoSpaceError, RaftLogIOException } from './errors.js';
-import { MemoryFileSystem, type Operation } from './test-file-system.js';
-import { entryOf, TestLog } from './test-support.js';
+import { entryOf, TestLog } from './log.test-support.js';
+import { MemoryFileSystem, type Operation } from './memory-file-system.test-support.js';
 
 /** Fails the operation once, or from now on. */
 function failing(fs: MemoryFileSystem, operation: Operation, code: string, once: boolean): void {
@@ -28,7 +28,7 @@ for (const [operation, code] of [
   ['writev', 'EIO'],
   ['datasync', 'EIO'],
 ] as const) {
-  test(`after one ${code} of ${operation} nothing is acknowledged any more (spec: storage 6.4)`, async () => {
+  test(`after one ${code} of ${operation} nothing is acknowledged (spec: 6.4)`, async () => {
     const fs = new MemoryFileSystem();
     const log = await openWithOneEntry(fs);
     failing(fs, operation, code, true);
@@ -152,7 +152,7 @@ test('a flush that a truncation overtook does not count for what was removed', a
   await log.log.close();
 });
 
-test('with async-flush, an entry counts only when its own sync is done (spec: storage 14.9)', async () => {
+test('with async-flush, an entry waits for a sync of its own (spec: storage 14.9)', async () => {
   const fs = new MemoryFileSystem();
   const log = await openWithOneEntry(fs, { asyncFlushEnabled: true });
   let syncs = 0;

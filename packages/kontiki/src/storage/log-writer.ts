@@ -39,9 +39,11 @@ export interface LogWriterOptions {
 }
 
 /**
- * The only writer of a log's files. Entries that arrive while a flush is under way gather in the next batch: one `writev` and one
- * `fdatasync` each, however many they are (`force.sync.num` never splits a batch). The first error ends everything: what is queued is
- * dropped, nothing is reported durable any more (spec: storage 6.4). A failed sync is not repeated: the system may have dropped the data.
+ * The only writer of a log's files. Entries that arrive while a flush is under way gather in the
+ * next batch: one `writev` and one `fdatasync` each, however many they are (`force.sync.num` never
+ * splits a batch). The first error ends everything: what is queued is dropped, nothing is reported
+ * durable any more (spec: storage 6.4). A failed sync is not repeated: the system may have dropped
+ * the data.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions;
@@ -125,7 +127,10 @@ export class LogWriter {
     else this.#options.runtime.timers.enqueue(callback);
   }
 
-  /** Carries out what is queued, then closes the file. Never rejects: a failure was told to the listener. */
+  /**
+   * Carries out what is queued, then closes the file. Never rejects: a failure was told to the
+   * listener.
+   */
   async close(): Promise<void> {
     if (this.#running) await new Promise<void>((resolve) => this.#idleCallbacks.push(resolve));
     if (this.#failure !== undefined) return;
@@ -237,7 +242,8 @@ export class LogWriter {
         await files.truncate(task.plan, task.cutName);
         const failed = await task.dataWork;
         if (failed !== undefined) throw toError(failed.error);
-        // The rest was reported under an older generation, or not at all when its flush was under way.
+        // The rest was reported under an older generation, or not at all when its flush was under
+        // way.
         if (task.last !== undefined) listener.onFlushed(task.last, task.generation);
       }
     }

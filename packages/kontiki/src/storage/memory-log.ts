@@ -11,7 +11,10 @@ export interface MemoryLogOptions {
   readonly snapshotIndex: number;
 }
 
-/** `raft.server.log.use.memory`: nothing outlives the process. For tests and caches (spec: storage 12). */
+/**
+ * `raft.server.log.use.memory`: nothing outlives the process. For tests and caches (spec: storage
+ * 12).
+ */
 export class MemoryRaftLog implements RaftLog {
   readonly #options: MemoryLogOptions;
   #entries: LogEntry[] = [];

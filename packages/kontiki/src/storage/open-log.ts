@@ -46,8 +46,9 @@ function checkConfig(config: RaftLogConfig): void {
 }
 
 /**
- * Opens the log of a division: loads the segments, repairs what a crash left, and continues the open segment (spec: storage 5.4).
- * Rejects with StorageCorruptedError on damage, with InvalidArgumentError on contradictory settings.
+ * Opens the log of a division: loads the segments, repairs what a crash left, and continues the
+ * open segment (spec: storage 5.4). Rejects with StorageCorruptedError on damage, with
+ * InvalidArgumentError on contradictory settings.
  */
 export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
   const { config, dataStore, fs, logger, runtime, snapshotIndex, storage } = options;

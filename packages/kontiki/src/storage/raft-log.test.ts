@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidArgumentError } from '../common/errors.js';
 import { RaftLogIOException } from './errors.js';
-import { entryOf, segmentFiles, TestLog, temporaryFolder } from './test-support.js';
+import { entryOf, segmentFiles, TestLog, temporaryFolder } from './log.test-support.js';
 
 test('what is appended is flushed, read back, and there again after a restart', async (t) => {
   const folder = await temporaryFolder(t);
@@ -63,7 +63,7 @@ test('gaps and falling terms are refused, and change nothing', async (t) => {
   await log.close();
 });
 
-test('an entry whose record would be above the limit is refused (spec: storage 14.10)', async (t) => {
+test('an entry with a record above the limit is refused (spec: storage 14.10)', async (t) => {
   const config = { entrySizeMaxBytes: 1000 };
   const { log } = await TestLog.open(await temporaryFolder(t), { config });
   const overhead = entryOf(1, 0, 900).stored.length - 900;

@@ -196,7 +196,10 @@ export class SegmentedRaftLog implements RaftLog {
     return entry.kind === EntryKind.STATE_MACHINE && stateMachineBodyOf(entry).type === DATA_STREAM;
   }
 
-  /** With state machine caching the state machine keeps the data; a copy of the rest lets go of the frame that held both. */
+  /**
+   * With state machine caching the state machine keeps the data; a copy of the rest lets go of the
+   * frame that held both.
+   */
   #cachedForm(entry: LogEntry): LogEntry {
     if (entry.data === undefined || !this.#config.stateMachineDataCachingEnabled) return entry;
     return { ...withoutData(entry), stored: entry.stored.slice() };

@@ -12,7 +12,10 @@ import { joinPath } from './paths.js';
 
 export const CONFIGURATION_FILE = 'raft-meta.conf';
 
-/** The configuration of raft-meta.conf; undefined when missing, and, with a warning, when unreadable (spec: storage 3). */
+/**
+ * The configuration of raft-meta.conf; undefined when missing, and, with a warning, when unreadable
+ * (spec: storage 3).
+ */
 export async function readConfigurationFile(
   fs: VirtualFileSystem,
   directory: string,

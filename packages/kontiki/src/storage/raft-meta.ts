@@ -47,7 +47,10 @@ function parseTerm(path: string, text: string): number {
   return Number(term);
 }
 
-/** Throws StorageCorruptedError on a missing key or bad number; NumberOutOfRangeException on a term beyond 2^53. */
+/**
+ * Throws StorageCorruptedError on a missing key or bad number; NumberOutOfRangeException on a term
+ * beyond 2^53.
+ */
 export function decodeMetadata(path: string, content: Uint8Array): RaftMetadata {
   let properties: Map<string, string>;
   try {
@@ -61,7 +64,8 @@ export function decodeMetadata(path: string, content: Uint8Array): RaftMetadata 
     const missing = term === undefined ? 'term' : 'votedFor';
     throw new StorageCorruptedError(path, undefined, `the key ${missing} is missing`);
   }
-  // An empty vote is none; the other implementation takes it for a vote after a restart (spec: H-16).
+  // An empty vote is none; the other implementation takes it for a vote after a restart (spec:
+  // H-16).
   return { term: parseTerm(path, term), votedFor: votedFor === '' ? undefined : votedFor };
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { entryOf, TestLog, temporaryFolder } from './log.test-support.js';
 import { Segment } from './segment.js';
 import { SegmentCache } from './segment-cache.js';
 import { SegmentList } from './segment-list.js';
-import { entryOf, TestLog, temporaryFolder } from './test-support.js';
 
 const PER_SEGMENT = 10;
 
@@ -31,7 +31,7 @@ function cachedStarts(cache: SegmentCache, list: SegmentList): number[] {
 
 const ALL = { safeIndex: 1000, appliedIndex: 1000, followerNextIndices: [] };
 
-test('a follower evicts the oldest applied closed segments above the count (spec: storage 5.7)', () => {
+test('a follower evicts the oldest applied segments first (spec: storage 5.7)', () => {
   const cache = new SegmentCache(2, 1 << 20);
   const list = filled(cache, 6);
   cache.evict(list, ALL);

@@ -25,9 +25,10 @@ function costOf(entry: LogEntry): number {
 }
 
 /**
- * Bodies of recent entries, by segment. Bounded by the number of closed segments and by bytes. Whole closed segments go first, oldest
- * first, as the specification says; when that is not enough, entries that are applied and on disk are dropped from the front of the open
- * segment, which the other implementation never does: one open segment with large data could else hold any amount.
+ * Bodies of recent entries, by segment. Bounded by the number of closed segments and by bytes.
+ * Whole closed segments go first, oldest first, as the specification says; when that is not enough,
+ * entries that are applied and on disk are dropped from the front of the open segment, which the
+ * other implementation never does: one open segment with large data could else hold any amount.
  */
 export class SegmentCache {
   readonly #segmentCountMax: number;

@@ -95,7 +95,9 @@ export class SegmentList {
     }
   }
 
-  /** Removes whole closed segments with end <= index from memory, lowest first (spec: storage 7.3). */
+  /**
+   * Removes whole closed segments with end <= index from memory, lowest first (spec: storage 7.3).
+   */
   purge(index: number): Segment[] {
     let count = 0;
     for (const segment of this.#segments) {

@@ -58,8 +58,9 @@ export class SegmentScanner {
   }
 
   /**
-   * Scans to the end of the records. Throws StorageCorruptedError for what no policy covers: a gap, a wrong first index, state machine data in
-   * the file; NumberOutOfRangeException for a term or index beyond 2^53.
+   * Scans to the end of the records. Throws StorageCorruptedError for what no policy covers: a gap,
+   * a wrong first index, state machine data in the file; NumberOutOfRangeException for a term or
+   * index beyond 2^53.
    */
   async scan(): Promise<ScanEnd> {
     const header = await this.#scanHeader();
@@ -152,7 +153,10 @@ export class SegmentScanner {
     }
   }
 
-  /** State machine data in the file is a fault of the writer, not of the disk: no policy may cut it away. */
+  /**
+   * State machine data in the file is a fault of the writer, not of the disk: no policy may cut it
+   * away.
+   */
   #refuseStateMachineData(proto: Uint8Array): void {
     let entry: LogEntry;
     try {

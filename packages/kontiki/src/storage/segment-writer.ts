@@ -5,7 +5,10 @@ import { closedName, HEADER_BYTES, openName, SEGMENT_HEADER } from './segment-fo
 import type { TruncationPlan } from './segment-list.js';
 import type { RaftLogConfig } from './types.js';
 
-/** A segment is preallocated once it saw this many writes: an idle group must not hold megabytes of zeros (design: section 3). */
+/**
+ * A segment is preallocated once it saw this many writes: an idle group must not hold megabytes of
+ * zeros (design: section 3).
+ */
 const SUSTAINED_WRITES = 8;
 const PREALLOCATION_STEP_MIN_BYTES = 64 << 10;
 
@@ -27,7 +30,10 @@ export class SegmentWriter {
     this.#preallocatedSizeBytes = config.preallocatedSizeBytes;
   }
 
-  /** Creates the file of a new segment: durable, name included, when this resolves (spec: storage 6.2). */
+  /**
+   * Creates the file of a new segment: durable, name included, when this resolves (spec: storage
+   * 6.2).
+   */
   async create(startIndex: number): Promise<void> {
     const file = await this.#fs.open(this.#path(openName(startIndex)), 'wx+');
     this.#file = file;
@@ -61,7 +67,10 @@ export class SegmentWriter {
     await this.#openFile().datasync();
   }
 
-  /** Cuts the padding, closes, and gives the segment its final name (spec: storage 6.2). Everything written is synced before. */
+  /**
+   * Cuts the padding, closes, and gives the segment its final name (spec: storage 6.2). Everything
+   * written is synced before.
+   */
   async finalize(segment: Segment, endIndex: number): Promise<void> {
     await this.closeFile();
     const name = closedName(segment.startIndex, endIndex);
@@ -70,7 +79,9 @@ export class SegmentWriter {
     await this.#fs.syncDirectory(this.#directory);
   }
 
-  /** Removes and cuts files, highest start first (spec: storage 7.1). Durable when this resolves. */
+  /**
+   * Removes and cuts files, highest start first (spec: storage 7.1). Durable when this resolves.
+   */
   async truncate(plan: TruncationPlan, cutName: string): Promise<void> {
     await this.closeFile();
     await this.#remove(plan.deleted);

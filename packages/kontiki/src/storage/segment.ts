@@ -7,12 +7,14 @@ const KIND_MASK = 0x0f;
 const HAS_DATA = 0x10;
 
 /**
- * Headers of the entries of one segment, always in memory: position in the file, size on the wire, kind, and the terms as runs
- * (spec: storage 5.6). 13 bytes an entry.
+ * Headers of the entries of one segment, always in memory: position in the file, size on the wire,
+ * kind, and the terms as runs (spec: storage 5.6). 13 bytes an entry.
  */
 export class Segment {
   readonly startIndex: number;
-  /** Name that the file has on disk at this moment; the writer sets it when a queued rename is done. */
+  /**
+   * Name that the file has on disk at this moment; the writer sets it when a queued rename is done.
+   */
   diskName: string;
   #count = 0;
   #closed = false;
@@ -113,7 +115,10 @@ export class Segment {
     this.#resize(Math.max(1, this.#count));
   }
 
-  /** Drops entries from `index` on (at least one entry must remain), and closes the segment (spec: storage 7.1). */
+  /**
+   * Drops entries from `index` on (at least one entry must remain), and closes the segment (spec:
+   * storage 7.1).
+   */
   truncateFrom(index: number): void {
     this.#count = index - this.startIndex;
     this.#runs = this.#runs.filter((run) => run.index < index);

@@ -31,7 +31,10 @@ function openRoot(options: OpenOptions, volume: string): Promise<StorageRoot> {
   return StorageRoot.open(root, options.startupOption);
 }
 
-/** Tries the volumes by number of entries, emptiest first, until one can be formatted (spec: storage 1.3). */
+/**
+ * Tries the volumes by number of entries, emptiest first, until one can be formatted (spec: storage
+ * 1.3).
+ */
 async function formatOnEmptiest(options: OpenOptions): Promise<RaftStorage> {
   const { fs, logger, groupUuid, volumes } = options;
   const counted: { volume: string; count: number }[] = [];
@@ -57,7 +60,10 @@ async function formatOnEmptiest(options: OpenOptions): Promise<RaftStorage> {
   throw firstError ?? new StorageUnavailableError('no volume is configured');
 }
 
-/** A failed formatting must not be taken for the group's home at the next start (spec: storage 14.14). */
+/**
+ * A failed formatting must not be taken for the group's home at the next start (spec: storage
+ * 14.14).
+ */
 async function removeHalfMade(options: OpenOptions, volume: string): Promise<void> {
   const { fs, logger, groupUuid } = options;
   const rootDirectory = joinPath(volume, groupUuid);
@@ -73,8 +79,9 @@ async function removeHalfMade(options: OpenOptions, volume: string): Promise<voi
 }
 
 /**
- * Opens the storage of a group: chooses the volume, takes the lock, formats or recovers (spec: storage 1.2, 1.3). Rejects with one of
- * StorageExistsError, StorageVolumeError, StorageLockedError, StorageNotFormattedError, StorageUnavailableError, NoSpaceError,
+ * Opens the storage of a group: chooses the volume, takes the lock, formats or recovers (spec:
+ * storage 1.2, 1.3). Rejects with one of StorageExistsError, StorageVolumeError,
+ * StorageLockedError, StorageNotFormattedError, StorageUnavailableError, NoSpaceError,
  * StorageCorruptedError.
  */
 export async function openStorage(options: OpenOptions): Promise<RaftStorage> {
@@ -109,7 +116,10 @@ export async function openStorage(options: OpenOptions): Promise<RaftStorage> {
 
 const UUID = /^([0-9a-f]{1,8})-([0-9a-f]{1,4})-([0-9a-f]{1,4})-([0-9a-f]{1,4})-([0-9a-f]{1,12})$/i;
 
-/** Canonical text of a UUID in the lenient form that Java reads; undefined for other names and for all zeros. */
+/**
+ * Canonical text of a UUID in the lenient form that Java reads; undefined for other names and for
+ * all zeros.
+ */
 function canonicalUuid(name: string): string | undefined {
   const match = UUID.exec(name);
   if (match === null) return undefined;
@@ -189,7 +199,10 @@ async function moveFile(fs: VirtualFileSystem, source: string, target: string): 
   }
 }
 
-/** Deletes, moves away or leaves the directory of a group whose division is closed. Errors are only logged (spec: storage 1.5). */
+/**
+ * Deletes, moves away or leaves the directory of a group whose division is closed. Errors are only
+ * logged (spec: storage 1.5).
+ */
 export async function removeGroupStorage(options: RemoveGroupOptions): Promise<void> {
   const { logger, rootDirectory, removedGroupsDirectory, groupUuid } = options;
   try {

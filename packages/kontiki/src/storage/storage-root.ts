@@ -56,7 +56,10 @@ export class StorageRoot implements RaftStorage {
     this.temporaryDirectory = joinPath(options.rootDirectory, 'tmp');
   }
 
-  /** Formats or recovers a storage root and holds its lock. On failure the lock is released (spec: storage 1.2). */
+  /**
+   * Formats or recovers a storage root and holds its lock. On failure the lock is released (spec:
+   * storage 1.2).
+   */
   static async open(options: RootOptions, startup: StartupOption): Promise<StorageRoot> {
     const root = new StorageRoot(options);
     try {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogEntry } from '../proto/wire/types.js';
 import { StorageCorruptedError } from './errors.js';
+import { entryOf, metadataEntryOf, TestLog } from './log.test-support.js';
+import { MemoryFileSystem } from './memory-file-system.test-support.js';
 import { openName, recordSize, SEGMENT_HEADER, writeRecord } from './segment-format.js';
-import { MemoryFileSystem } from './test-file-system.js';
-import { entryOf, metadataEntryOf, TestLog } from './test-support.js';
 
 const PATH = `/s/${openName(0)}`;
 const PADDING_BYTES = 8192;
@@ -99,7 +99,7 @@ test('a cut at a sector boundary inside preallocated zeros is always recovered',
 });
 
 for (const padding of [0, PADDING_BYTES]) {
-  test(`a flipped bit in the last two records is refused, with ${padding} zeros behind`, async () => {
+  test(`a flipped bit in the last two records is refused, ${padding} zeros behind`, async () => {
     for (const image of imagesToDamage()) {
       for (let at = startOfLastTwo(image); at < image.bytes.length; at++) {
         for (const mask of [1, 2, 4, 8, 16, 32, 64, 128, 255]) {
@@ -114,7 +114,8 @@ for (const padding of [0, PADDING_BYTES]) {
 }
 
 test('a record at or below the known commit index is never cut as torn', async () => {
-  // The metadata entry says that entry 3 is committed: losing its bytes is damage, not a torn write.
+  // The metadata entry says that entry 3 is committed: losing its bytes is damage, not a torn
+  // write.
   const image = imageOf([
     entryOf(1, 0),
     entryOf(1, 1),

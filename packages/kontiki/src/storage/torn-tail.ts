@@ -32,8 +32,8 @@ function endOfField(bytes: Uint8Array, at: number): number | undefined {
 }
 
 /**
- * Whether a whole, intact record starts at bytes[0] under another length than its prefix says. Then the prefix is what was
- * damaged, and the record was written completely: it may be acknowledged.
+ * Whether a whole, intact record starts at bytes[0] under another length than its prefix says. Then
+ * the prefix is what was damaged, and the record was written completely: it may be acknowledged.
  */
 export function isIntactUnderOtherLength(bytes: Uint8Array): boolean {
   for (let prefixBytes = 1; prefixBytes <= LENGTH_BYTES_MAX; prefixBytes++) {
@@ -69,13 +69,16 @@ async function coversZeroSector(window: FileWindow, from: number, to: number): P
 }
 
 /**
- * Whether the bad record at `position` is one whose writing was cut short, rather than a damaged one (design: section 3). It is, when
- * it runs past the end of the file; or when a 512-byte sector that it covers is all zero and only zeros follow it. The caller has
- * checked that the segment is open, and that no known commit index reaches the record.
+ * Whether the bad record at `position` is one whose writing was cut short, rather than a damaged
+ * one (design: section 3). It is, when it runs past the end of the file; or when a 512-byte sector
+ * that it covers is all zero and only zeros follow it. The caller has checked that the segment is
+ * open, and that no known commit index reaches the record.
  *
- * A damaged length can make a complete record look cut short; such a record is recognised by its checksum and counts as damage.
+ * A damaged length can make a complete record look cut short; such a record is recognised by its
+ * checksum and counts as damage.
  *
- * @param recordEnd position behind the record as its prefix tells, undefined when the prefix itself is cut by the end of the file
+ * @param recordEnd position behind the record as its prefix tells, undefined when the prefix itself
+ * is cut by the end of the file
  */
 export async function isTornRecord(
   window: FileWindow,

@@ -13,8 +13,8 @@ export interface RaftMetadata {
 }
 
 /**
- * Storage root of one group: directory, lock, raft-meta, raft-meta.conf (spec: storage 1-3). Made by `openStorage(options)`, which chooses the volume,
- * takes the lock and formats or recovers.
+ * Storage root of one group: directory, lock, raft-meta, raft-meta.conf (spec: storage 1-3). Made
+ * by `openStorage(options)`, which chooses the volume, takes the lock and formats or recovers.
  */
 export interface RaftStorage {
   /** `<volume>/<group uuid>`. */
@@ -24,7 +24,10 @@ export interface RaftStorage {
   readonly temporaryDirectory: string;
   /** As last persisted. */
   readonly metadata: RaftMetadata;
-  /** Writes raft-meta atomically and durably, before it resolves. Calls are carried out in order; equal to the last one: nothing is written. */
+  /**
+   * Writes raft-meta atomically and durably, before it resolves. Calls are carried out in order;
+   * equal to the last one: nothing is written.
+   */
   persistMetadata(metadata: RaftMetadata): Promise<void>;
   /** The configuration of raft-meta.conf, undefined when missing or unreadable (logged). */
   readConfiguration(): Promise<RaftConfiguration | undefined>;
@@ -37,17 +40,27 @@ export interface RaftStorage {
 }
 
 /**
- * State machine data beside the log (spec: consensus 6.4, storage 8), as the log calls it; `server` adapts the user's DataApi to it. Calls are made synchronously
- * in log order. Absent when the state machine has no data API.
+ * State machine data beside the log (spec: consensus 6.4, storage 8), as the log calls it; `server`
+ * adapts the user's DataApi to it. Calls are made synchronously in log order. Absent when the state
+ * machine has no data API.
  */
 export interface LogDataStore {
   /** Called as an entry with data is queued. A throw fails the append. */
   write(entry: LogEntry): Promise<void>;
-  /** For replication when the data is no longer at hand: must give non-empty data of the entry's size. */
+  /**
+   * For replication when the data is no longer at hand: must give non-empty data of the entry's
+   * size.
+   */
   read(entry: LogEntry): Promise<Uint8Array>;
-  /** Called as a DATASTREAM entry without data is queued; awaited before the entry is durable (spec: H-15). */
+  /**
+   * Called as a DATASTREAM entry without data is queued; awaited before the entry is durable (spec:
+   * H-15).
+   */
   link(entry: LogEntry): Promise<void>;
-  /** Everything up to `index` was handed over; awaited before (sync) or after (not sync) the log's flush. */
+  /**
+   * Everything up to `index` was handed over; awaited before (sync) or after (not sync) the log's
+   * flush.
+   */
   flush(index: number): Promise<void>;
   /** Entries from `index` on are removed. */
   truncate(index: number): Promise<void>;
@@ -55,15 +68,22 @@ export interface LogDataStore {
 
 /** What the log tells its owner. Called from fresh turns, never inside a call to the log. */
 export interface RaftLogListener {
-  /** Everything up to `flushed` is durable (state machine data included), under this truncation generation. Batched: one call a flush. */
+  /**
+   * Everything up to `flushed` is durable (state machine data included), under this truncation
+   * generation. Batched: one call a flush.
+   */
   onFlushed(flushed: TermIndex, generation: number): void;
-  /** The log failed; nothing more becomes durable until restart (spec: storage 6.4). `entry` names the write that failed. */
+  /**
+   * The log failed; nothing more becomes durable until restart (spec: storage 6.4). `entry` names
+   * the write that failed.
+   */
   onFailed(error: Error, entry: LogEntry | undefined): void;
 }
 
 /**
- * The log of one division (spec: storage 4-7). `append`, `truncate`, `purge` change the memory state at once (reads see it) and queue the disk work; everything is
- * written strictly in order, all that is queued in one `writev` and one `fdatasync`. Made by `openLog(options)`.
+ * The log of one division (spec: storage 4-7). `append`, `truncate`, `purge` change the memory
+ * state at once (reads see it) and queue the disk work; everything is written strictly in order,
+ * all that is queued in one `writev` and one `fdatasync`. Made by `openLog(options)`.
  */
 export interface RaftLog {
   readonly startIndex: number;
@@ -76,15 +96,20 @@ export interface RaftLog {
   readonly pendingEntries: number;
 
   /**
-   * Queues entries with consecutive positions behind the last one. `generation` comes back in `onFlushed`. Throws InvalidArgumentError on a gap or an entry above the limit,
-   * RaftLogIOException (code KONTIKI_LOG_IO) when the log failed before or is closed. Entries whose data was handed over keep it in the cache (until evicted).
-   * Returns false when the queue is above its limits: the caller must slow its sources until `whenDrained` calls.
+   * Queues entries with consecutive positions behind the last one. `generation` comes back in
+   * `onFlushed`. Throws InvalidArgumentError on a gap or an entry above the limit,
+   * RaftLogIOException (code KONTIKI_LOG_IO) when the log failed before or is closed. Entries whose
+   * data was handed over keep it in the cache (until evicted). Returns false when the queue is
+   * above its limits: the caller must slow its sources until `whenDrained` calls.
    */
   append(entries: readonly LogEntry[], generation: number): boolean;
   whenDrained(callback: () => void): void;
   /** Removes entries from `index` on. */
   truncate(index: number, generation: number): void;
-  /** Removes whole closed segments with end <= index; subject to the gap and preservation rules unless `force` (spec: storage 7). Returns the new start index. */
+  /**
+   * Removes whole closed segments with end <= index; subject to the gap and preservation rules
+   * unless `force` (spec: storage 7). Returns the new start index.
+   */
   purge(index: number, force?: boolean): number;
 
   /** Term, kind and size of an entry, or undefined. From memory, never from the disk. */
@@ -95,8 +120,10 @@ export interface RaftLog {
   /** The entry if it is cached (its data may be absent). */
   getCached(index: number): LogEntry | undefined;
   /**
-   * Entries from..to (inclusive), in order, with their state machine data when `withData` (spec: storage 8, reading for replication), cut at `maxBytes` of wire size
-   * (but at least one) and `maxCount`. Rejects with RaftLogIOException when an entry is gone or unreadable. Synchronous when everything is cached.
+   * Entries from..to (inclusive), in order, with their state machine data when `withData` (spec:
+   * storage 8, reading for replication), cut at `maxBytes` of wire size (but at least one) and
+   * `maxCount`. Rejects with RaftLogIOException when an entry is gone or unreadable. Synchronous
+   * when everything is cached.
    */
   read(
     from: number,

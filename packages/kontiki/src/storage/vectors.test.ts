@@ -8,9 +8,9 @@ import { EntryKind } from '../proto/wire/types.js';
 import { NumberOutOfRangeException } from '../protocol/exceptions.js';
 import { nodeFileSystem } from '../runtime/index.js';
 import { StorageCorruptedError } from './errors.js';
+import { copyOf, segmentFiles, TEST_DATA, TestLog } from './log.test-support.js';
 import { decodeMetadata, readMetadata } from './raft-meta.js';
 import { readConfigurationFile } from './raft-meta-conf.js';
-import { copyOf, segmentFiles, TEST_DATA, TestLog } from './test-support.js';
 
 interface Outcome {
   readonly ok: boolean;
@@ -37,7 +37,10 @@ interface Expected {
 
 const expected = JSON.parse(readFileSync(join(TEST_DATA, 'expected.json'), 'utf8')) as Expected;
 
-/** Where Kontiki departs from what Java does with a vector, on purpose (design: section 3; spec: storage 14). */
+/**
+ * Where Kontiki departs from what Java does with a vector, on purpose (design: section 3; spec:
+ * storage 14).
+ */
 const DIVERGENCES: Readonly<
   Record<
     string,
@@ -121,7 +124,7 @@ for (const [name, vector] of Object.entries(expected.segments)) {
   }
 }
 
-test('a file that cannot be read under WARN_AND_RETURN is kept aside (spec: storage 14.5)', async (t) => {
+test('WARN_AND_RETURN keeps an unreadable file aside (spec: storage 14.5)', async (t) => {
   const folder = await copyOf(t, 'segments', '14-header-mismatch');
   const log = await TestLog.open(folder, { config: { corruptionPolicy: 'WARN_AND_RETURN' } });
   await log.log.close();

@@ -24,8 +24,9 @@ export interface DataWork {
 }
 
 /**
- * Consecutive entries of one segment, one generation, on their way to the disk. Records are encoded as entries are appended: small ones are
- * joined in chunks, so that a batch of thousands is a few buffers.
+ * Consecutive entries of one segment, one generation, on their way to the disk. Records are encoded
+ * as entries are appended: small ones are joined in chunks, so that a batch of thousands is a few
+ * buffers.
  */
 export class WriteBatch {
   readonly generation: number;

@@ -1,6 +1,8 @@
 import { KontikiError } from '../../common/errors.js';
 
-/** This platform has no file lock that excludes other processes (no build of the native package). */
+/**
+ * This platform has no file lock that excludes other processes (no build of the native package).
+ */
 export class FileLockUnsupportedError extends KontikiError {
   readonly code = 'KONTIKI_FILE_LOCK_UNSUPPORTED';
 }

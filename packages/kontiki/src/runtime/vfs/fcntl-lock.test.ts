@@ -8,7 +8,10 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { tryLockFile } from './fcntl-lock.js';
 
-/** Takes the lock as the Java implementation does, says `locked` or `refused`, and holds it until its input ends. */
+/**
+ * Takes the lock as the Java implementation does, says `locked` or `refused`, and holds it until
+ * its input ends.
+ */
 const JAVA_HOLDER = `
 import java.io.RandomAccessFile;
 import java.nio.channels.FileLock;
@@ -86,7 +89,7 @@ test('the owner is written over the start of the file, which is not truncated', 
   await lock?.release();
 });
 
-test('a lock is not lost when the file is opened and closed elsewhere in the process', async (t) => {
+test('a lock is not lost when the process opens and closes the file elsewhere', async (t) => {
   const path = join(await folderOf(t), 'in_use.lock');
   const lock = await tryLockFile(path, 'me');
   await readFile(path);
@@ -94,7 +97,7 @@ test('a lock is not lost when the file is opened and closed elsewhere in the pro
   await lock?.release();
 });
 
-test('another process is excluded, and kill -9 of the holder frees the lock', async (t) => {
+test('another process is excluded, and killing the holder frees the lock', async (t) => {
   const path = join(await folderOf(t), 'in_use.lock');
   const { child, answer } = await startNode(t, path);
   assert.equal(answer, 'locked');

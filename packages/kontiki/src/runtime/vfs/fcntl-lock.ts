@@ -63,12 +63,14 @@ async function openLockFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Takes the whole-file write lock without waiting; undefined when somebody else holds it (spec: storage 1.6).
+ * Takes the whole-file write lock without waiting; undefined when somebody else holds it (spec:
+ * storage 1.6).
  *
- * Linux: an open-file-description record lock (`F_OFD_SETLK`). It conflicts with Java's `fcntl` lock in both directions, and with a
- * second lock of this same process; unlike Java's it is not lost when another descriptor of the file is closed. The kernel drops
- * it when the process dies. macOS: a BSD lock, which excludes other Kontiki processes but not Java. Windows: `LockFileEx`. Elsewhere:
- * FileLockUnsupportedError.
+ * Linux: an open-file-description record lock (`F_OFD_SETLK`). It conflicts with Java's `fcntl`
+ * lock in both directions, and with a second lock of this same process; unlike Java's it is not
+ * lost when another descriptor of the file is closed. The kernel drops it when the process dies.
+ * macOS: a BSD lock, which excludes other Kontiki processes but not Java. Windows: `LockFileEx`.
+ * Elsewhere: FileLockUnsupportedError.
  */
 export async function tryLockFile(path: string, content: string): Promise<FileLock | undefined> {
   const locks = nativeLocks();

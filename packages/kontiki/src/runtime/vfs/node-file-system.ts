@@ -71,7 +71,10 @@ class NodeFile implements VirtualFile {
     return this.#handle.truncate(sizeBytes);
   }
 
-  /** Zeros are really written: a sparse file would need new blocks, and so a journal commit, in every later sync. */
+  /**
+   * Zeros are really written: a sparse file would need new blocks, and so a journal commit, in
+   * every later sync.
+   */
   async allocate(sizeBytes: number): Promise<void> {
     zeroBlock ??= new Uint8Array(ZERO_BLOCK_BYTES);
     for (let at = await this.size(); at < sizeBytes; ) {
@@ -147,7 +150,8 @@ class NodeFileSystem implements VirtualFileSystem {
   }
 
   async syncDirectory(path: string): Promise<void> {
-    // Windows has no handle on a directory that could be synced; its file system journals renames by itself.
+    // Windows has no handle on a directory that could be synced; its file system journals renames
+    // by itself.
     if (process.platform === 'win32') return;
     const handle = await fsp.open(path, 'r');
     try {

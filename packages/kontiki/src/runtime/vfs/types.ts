@@ -1,16 +1,22 @@
 /**
- * The file system as storage uses it. Node's in production; the simulator's loses what was not synced. All errors are NodeJS.ErrnoException-like
- * (`code` ENOENT, ENOSPC, EIO ...). Paths are absolute.
+ * The file system as storage uses it. Node's in production; the simulator's loses what was not
+ * synced. All errors are NodeJS.ErrnoException-like (`code` ENOENT, ENOSPC, EIO ...). Paths are
+ * absolute.
  */
 export interface VirtualFile {
   /** Writes all buffers at `position`, in order, completely (repeats short writes). */
   writev(buffers: readonly Uint8Array[], position: number): Promise<void>;
-  /** Reads up to `buffer.length` bytes at `position`; returns the count, 0 at the end of the file. */
+  /**
+   * Reads up to `buffer.length` bytes at `position`; returns the count, 0 at the end of the file.
+   */
   read(buffer: Uint8Array, position: number): Promise<number>;
   datasync(): Promise<void>;
   sync(): Promise<void>;
   truncate(sizeBytes: number): Promise<void>;
-  /** Extends the file with zeros from its end to `sizeBytes` (blocks allocated where the system can). */
+  /**
+   * Extends the file with zeros from its end to `sizeBytes` (blocks allocated where the system
+   * can).
+   */
   allocate(sizeBytes: number): Promise<void>;
   size(): Promise<number>;
   close(): Promise<void>;
@@ -42,6 +48,8 @@ export interface VirtualFileSystem {
   syncDirectory(path: string): Promise<void>;
   /** Free bytes, root-reserved blocks included (spec: storage 1.1). */
   freeBytes(path: string): Promise<number>;
-  /** Takes the lock and writes `content` at the file's start; undefined when somebody else holds it. */
+  /**
+   * Takes the lock and writes `content` at the file's start; undefined when somebody else holds it.
+   */
   tryLock(path: string, content: string): Promise<FileLock | undefined>;
 }

@@ -6,7 +6,10 @@ import type {
   VirtualFileSystem,
 } from '../runtime/vfs/types.js';
 
-/** A file system in memory for this folder's tests, whose power can be cut and whose operations can fail. */
+/**
+ * A file system in memory for this folder's tests, whose power can be cut and whose operations can
+ * fail.
+ */
 
 const SECTOR_BYTES = 512;
 
@@ -19,7 +22,10 @@ class Inode {
     this.durable = content;
   }
 
-  /** Content after a power cut: of what was not synced, any sectors may be there, and the old or new size. */
+  /**
+   * Content after a power cut: of what was not synced, any sectors may be there, and the old or new
+   * size.
+   */
   afterPowerCut(random: () => number): Uint8Array {
     const { content, durable } = this;
     const sizeBytes = random() < 0.5 ? content.length : durable.length;
