@@ -84,7 +84,9 @@ export class RandomCluster implements NodeHost {
   /** A change of the members that an earlier leader left behind, appended on some servers (spec: H-1). */
   private preload(initial: RaftConfiguration, peers: readonly RaftPeer[]): void {
     const { voters } = initial.cur;
-    const next = peers.filter(isVoter).slice(this.random.below(2));
+    // Either everybody knows of the change, and it may be large, or it is small.
+    const known = this.random.chance(0.6);
+    const next = peers.filter(isVoter).slice(this.random.below(known ? 3 : 2));
     const listeners = peers.filter((peer) => !isVoter(peer));
     const cur = { voters: next, listeners };
     const start = { ...initial, index: 0 };
@@ -98,8 +100,8 @@ export class RandomCluster implements NodeHost {
     [...this.nodes.values()].forEach((node, i) => {
       node.disk.term = 1;
       // A peer that was added had been caught up before.
-      const known = allPeers(initial).some((peer) => peer.id === node.id);
-      const held = i === 0 || !known ? 3 : this.random.below(4);
+      const member = allPeers(initial).some((peer) => peer.id === node.id);
+      const held = known || i === 0 || !member ? 3 : this.random.below(4);
       for (const entry of log.slice(0, held)) node.disk.append(entry, 0);
       node.disk.crash(held);
     });
@@ -204,6 +206,7 @@ export class RandomCluster implements NodeHost {
     if (!node.up) return;
     if (this.random.chance(0.2)) {
       const readId = this.proposed++;
+      this.invariants.onRead(readId);
       node.call((engine, now) => engine.readIndex(readId, now));
       return;
     }

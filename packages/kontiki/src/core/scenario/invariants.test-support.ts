@@ -1,5 +1,5 @@
 import { AppendResult } from '../../proto/wire/types.js';
-import type { PeerSet } from '../../protocol/configuration.js';
+import type { PeerSet, RaftConfiguration } from '../../protocol/configuration.js';
 import { RaftPeerRole } from '../../protocol/peer.js';
 import type { EngineCommand } from '../types.js';
 import type { MetadataWrite, SimEntry } from './disk.test-support.js';
@@ -17,6 +17,11 @@ export class Invariants {
   private readonly votes = new Map<string, string>();
   private readonly persistedTerms = new Map<string, number>();
   private readonly commits = new Map<string, number>();
+  /** Term in which a server led after its last input. */
+  private readonly offices = new Map<string, number>();
+  private readonly configurations = new Map<string, RaftConfiguration>();
+  /** Greatest index committed anywhere when a read was registered. */
+  private readonly reads = new Map<number, number>();
   /** What is committed anywhere, by index. */
   readonly committed: SimEntry[] = [];
 
@@ -36,9 +41,17 @@ export class Invariants {
       check(engine.role !== RaftPeerRole.LEADER, `I-4: leader ${id} truncates`);
       const cut = command.truncateFrom;
       check(cut > engine.commitIndex, `I-7: ${id} truncates ${cut}, which is committed`);
+    } else if (command.kind === 'readReady') {
+      const needed = this.reads.get(command.readId) ?? -1;
+      check(command.readIndex >= needed, `I-19: a stale read at ${command.readIndex} < ${needed}`);
     } else if (command.kind === 'appendOwn') {
       check(command.header.term === engine.currentTerm, 'I-4: an own entry of another term');
     }
+  }
+
+  /** A read is about to be registered. */
+  onRead(readId: number): void {
+    this.reads.set(readId, this.committed.length - 1);
   }
 
   /** Term and vote are durable (spec: I-2). */
@@ -72,7 +85,10 @@ export class Invariants {
 
   /** After each input of a node. */
   afterInput(node: SimNode): void {
-    if (!node.up) return;
+    if (!node.up || node.closed) {
+      this.offices.delete(node.id);
+      return;
+    }
     const { engine, id, disk } = node;
     const { commitIndex, appliedIndex, flushIndex, lastIndex } = engine;
     check(appliedIndex <= commitIndex, `I-8: ${id} applied beyond its commit index`);
@@ -83,7 +99,10 @@ export class Invariants {
     check(commitIndex >= before, `I-8: commit index of ${id} fell`);
     if (commitIndex > before) this.commit(node, before + 1);
     this.commits.set(key, commitIndex);
-    if (engine.role === RaftPeerRole.LEADER) this.checkRecords(node);
+    const leads = engine.role === RaftPeerRole.LEADER;
+    if (leads) this.checkRecords(node);
+    this.configurations.set(id, engine.configuration);
+    this.offices.set(id, leads ? engine.currentTerm : -1);
   }
 
   private commit(node: SimNode, from: number): void {
@@ -98,20 +117,16 @@ export class Invariants {
       const same = known.term === entry.term && known.payload === entry.payload;
       check(same, `I-7: ${id} commits another entry ${i}`);
     }
-    if (
-      engine.role !== RaftPeerRole.LEADER ||
-      this.commits.get(`${id}#${node.incarnation}`) === undefined
-    )
-      return;
-    this.checkCommitRule(node);
+    if (this.offices.get(id) === engine.currentTerm) this.checkCommitRule(node);
   }
 
   /** The entry is of the leader's term, and durable on a majority of each side (spec: I-9, I-14). */
   private checkCommitRule(node: SimNode): void {
     const { engine, disk, id } = node;
     const last = disk.log[engine.commitIndex] as SimEntry;
-    if (last.term !== engine.currentTerm) return;
-    const { cur, old } = engine.configuration;
+    check(last.term === engine.currentTerm, `I-9: ${id} commits an entry of an older term`);
+    // The one in force when the input came: a joint one that is committed now has been completed meanwhile.
+    const { cur, old } = this.configurations.get(id) ?? engine.configuration;
     const holds = (side: PeerSet): boolean => {
       const having = side.voters.filter(({ id: voter }) => {
         const entry = this.nodes.get(voter)?.disk.durable[last.index];
@@ -119,7 +134,6 @@ export class Invariants {
       });
       return 2 * having.length > side.voters.length;
     };
-    // A configuration that completes a joint one may be in force already: then the old side has agreed before.
     check(holds(cur) && (old === undefined || holds(old)), `I-9: ${id} commits ${last.index}`);
   }
 
