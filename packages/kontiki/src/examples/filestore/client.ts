@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { RaftClient } from '../../client/index.js';
 import { InvalidArgumentError } from '../../common/errors.js';
 import { RaftIOException } from '../../protocol/exceptions.js';
+import type { RaftPeerId } from '../../protocol/ids.js';
 import {
   DeleteRequestProtoSchema,
   FileStoreRequestProtoSchema,
@@ -16,6 +17,14 @@ import { encodeWrite, layOutWrite } from './messages.js';
 export interface WriteFlags {
   readonly close?: boolean;
   readonly sync?: boolean;
+}
+
+/** The answer to a write. */
+export interface WriteAnswer {
+  /** Bytes written. */
+  readonly length: number;
+  /** Who answered. */
+  readonly serverId: RaftPeerId;
 }
 
 /** What a read gave. */
@@ -41,7 +50,7 @@ export class FileStoreClient {
     data: Uint8Array,
     flags: WriteFlags = {},
   ): Promise<number> {
-    return this.#send(encodeWrite(path, offset, data, flags));
+    return (await this.send(encodeWrite(path, offset, data, flags))).length;
   }
 
   /** Like `write`, but `fill` puts the data right into the message: one copy less. */
@@ -53,12 +62,16 @@ export class FileStoreClient {
   ): Promise<number> {
     const { message, data } = layOutWrite(path, { ...place, ...flags });
     await fill(data);
-    return this.#send(message);
+    return (await this.send(message)).length;
   }
 
-  /** Sends a message that `layOutWrite` or `encodeWrite` made; the bytes written. */
-  send(message: Uint8Array): Promise<number> {
-    return this.#send(message);
+  /** Sends a message that `layOutWrite` or `encodeWrite` made. */
+  async send(message: Uint8Array): Promise<WriteAnswer> {
+    const reply = await this.#client.async().send(message);
+    const bytes = reply.message;
+    if (bytes === undefined) throw new RaftIOException('the reply to a write is empty');
+    const length = Number(fromBinary(WriteReplyProtoSchema, bytes).length);
+    return { length, serverId: reply.serverId };
   }
 
   /** Up to `length` bytes at `offset`, by a linearizable read. */
@@ -132,13 +145,6 @@ export class FileStoreClient {
       count += data.length;
     }
     return whole;
-  }
-
-  async #send(message: Uint8Array): Promise<number> {
-    const reply = await this.#client.async().send(message);
-    const bytes = reply.message;
-    if (bytes === undefined) throw new RaftIOException('the reply to a write is empty');
-    return Number(fromBinary(WriteReplyProtoSchema, bytes).length);
   }
 }
 

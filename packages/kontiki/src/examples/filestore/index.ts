@@ -1,4 +1,4 @@
-export { type FileRead, FileStoreClient, type WriteFlags } from './client.js';
+export { type FileRead, FileStoreClient, type WriteAnswer, type WriteFlags } from './client.js';
 export { READ_BYTES_MAX } from './file-queries.js';
 export { type FileStoreOptions, FileStoreStateMachine } from './file-store-state-machine.js';
 export {
@@ -9,6 +9,7 @@ export {
   type LoadResult,
   localSource,
   memorySource,
+  type ReadBackOptions,
   randomSource,
   type UploadOptions,
   uploadFile,

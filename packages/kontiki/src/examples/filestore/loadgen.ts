@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { InvalidArgumentError } from '../../common/errors.js';
 import { RaftIOException } from '../../protocol/exceptions.js';
+import type { RaftPeerId } from '../../protocol/ids.js';
 import type { FileStoreClient } from './client.js';
 import { layOutWrite } from './messages.js';
 
@@ -28,8 +29,8 @@ export interface UploadOptions {
   /** Writes without an answer. */
   readonly inFlight: number;
   readonly sync?: boolean;
-  /** Told of every acknowledged write. */
-  readonly onWritten?: (bytes: number) => void;
+  /** Told of every acknowledged write, and who answered it. */
+  readonly onWritten?: (bytes: number, serverId: RaftPeerId) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -167,9 +168,11 @@ async function sendPieces(
     await source.fill(data, offset);
     hash.update(data);
     window.add(
-      client.send(message).then((written) => {
-        if (written !== length) throw new RaftIOException(`${written} of ${length} bytes written`);
-        options.onWritten?.(length);
+      client.send(message).then((answer) => {
+        if (answer.length !== length) {
+          throw new RaftIOException(`${answer.length} of ${length} bytes written`);
+        }
+        options.onWritten?.(length, answer.serverId);
       }),
     );
     offset += length;
@@ -197,19 +200,31 @@ export async function generateLoad(
   return { files, totalBytes, elapsedMs: performance.now() - started };
 }
 
+export interface ReadBackOptions {
+  /** Bytes of one read. */
+  readonly bufferBytes: number;
+  /** Reads without an answer. */
+  readonly inFlight: number;
+  /** Told of every piece that was read. */
+  readonly onRead?: (bytes: number) => void;
+}
+
 /** Reads a file back and gives its SHA-256 in hex. */
 export async function hashFile(
   client: FileStoreClient,
   path: string,
   sizeBytes: number,
-  options: { readonly bufferBytes: number; readonly inFlight: number },
+  options: ReadBackOptions,
 ): Promise<string> {
   const hash = createHash('sha256');
   const pieces = client.readAll(path, sizeBytes, {
     pieceBytes: options.bufferBytes,
     inFlight: options.inFlight,
   });
-  for await (const piece of pieces) hash.update(piece);
+  for await (const piece of pieces) {
+    hash.update(piece);
+    options.onRead?.(piece.length);
+  }
   return hash.digest('hex');
 }
 
@@ -217,7 +232,7 @@ export async function hashFile(
 export async function verifyFiles(
   client: FileStoreClient,
   files: readonly WrittenFile[],
-  options: { readonly bufferBytes: number; readonly inFlight: number },
+  options: ReadBackOptions,
 ): Promise<string[]> {
   const different: string[] = [];
   for (const { path, sizeBytes, sha256 } of files) {

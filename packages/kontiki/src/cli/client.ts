@@ -1,0 +1,89 @@
+import { type Command, Option } from 'commander';
+import { RaftClient } from '../client/index.js';
+import { createGroup } from '../protocol/group.js';
+import type { RaftGroupId } from '../protocol/ids.js';
+import { CliError } from './cli-error.js';
+import { loadConfiguration } from './configuration.js';
+import type { ConsoleIo } from './console-io.js';
+import { createDeferred } from './deferred.js';
+import {
+  addCommonOptions,
+  type CommonOptions,
+  integerFrom,
+  loggerOf,
+  parseGroupId,
+  tlsOf,
+} from './options.js';
+
+/** Options of every command that is a client. */
+export interface ClientOptions extends CommonOptions {
+  readonly raftGroup: RaftGroupId;
+  readonly timeout: number;
+}
+
+/** Adds the options that every client command takes. */
+export function addClientOptions(command: Command, groupId: RaftGroupId, text: string): Command {
+  command
+    .addOption(
+      new Option('-g, --raftGroup <id>', 'group id, a UUID or 16 characters')
+        .argParser(parseGroupId)
+        .default(groupId, text),
+    )
+    .addOption(
+      new Option('--timeout <seconds>', 'gives up when the servers do not answer for so long')
+        .argParser(integerFrom(1))
+        .default(30),
+    );
+  return addCommonOptions(command, 'error');
+}
+
+/**
+ * Runs `work` with a client and closes it. `work` calls `alive` when something was answered; when nothing was for the time that the user gave, everything is given up with a
+ * CliError that says what happened last.
+ */
+export async function withClient<T>(
+  options: ClientOptions,
+  io: ConsoleIo,
+  work: (client: RaftClient, alive: () => void) => Promise<T>,
+): Promise<T> {
+  const lastWarning = { text: '' };
+  const logger = loggerOf(options, io);
+  const properties = loadConfiguration(options, {}, io, logger);
+  const tls = tlsOf(options);
+  const client = RaftClient.create({
+    group: createGroup(options.raftGroup, options.peers),
+    properties,
+    logger: {
+      isEnabled: () => true,
+      log: (level, message, fields) => {
+        lastWarning.text = causeText(fields) ?? lastWarning.text;
+        logger.log(level, message, fields);
+      },
+    },
+    ...(tls === undefined ? {} : { tls: { default: tls } }),
+  });
+  const silence = createDeferred<never>();
+  const giveUp = () => {
+    const reason = lastWarning.text === '' ? '' : `: ${lastWarning.text}`;
+    silence.reject(new CliError(`no answer within ${options.timeout} s${reason}`));
+  };
+  let timer = setTimeout(giveUp, options.timeout * 1000);
+  const alive = () => {
+    clearTimeout(timer);
+    timer = setTimeout(giveUp, options.timeout * 1000);
+  };
+  const result = work(client, alive);
+  // When it is given up, what is outstanding fails as the client closes.
+  result.catch(() => undefined);
+  try {
+    return await Promise.race([result, silence.promise]);
+  } finally {
+    clearTimeout(timer);
+    await client.close();
+  }
+}
+
+function causeText(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const error = fields?.['error'];
+  return error instanceof Error ? error.message : undefined;
+}
