@@ -157,8 +157,10 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     const { engine, log } = this.parts;
     let did = false;
     if (this.#writes.hasProposals) {
+      // The engine may append an entry of its own then: appenders must not ask for it before its
+      // command is carried out.
       this.#writes.announce(nowMs);
-      did = true;
+      return true;
     }
     if (this.reads.indices.start(nowMs)) did = true;
     if (this.#appenders.pump(nowMs)) did = true;
