@@ -6,7 +6,7 @@ import { RandomCluster } from './scenario/cluster.test-support.js';
 const REGRESSIONS: readonly number[] = [];
 const STEPS = 4000;
 /** KONTIKI_SEEDS=FIRST:COUNT runs other seeds, and more of them. */
-const [first = 1, count = 60] = (process.env['KONTIKI_SEEDS'] ?? '')
+const [first = 1, count = 500] = (process.env['KONTIKI_SEEDS'] ?? '')
   .split(':')
   .filter(Boolean)
   .map(Number);

@@ -231,8 +231,9 @@ export class CoreState {
       : randomInteger(this.random, config.rpcTimeoutMinMs, config.rpcTimeoutMaxMs);
   }
 
-  /** A follower commits what is proven and durable here (spec: consensus 3.5). */
+  /** A follower commits what is proven and durable here (spec: consensus 3.5); a leader counts by itself (spec: I-9). */
   followCommit(): void {
+    if (this.leader !== undefined) return;
     const commit = Math.min(this.provenCommit, this.flushIndex);
     if (commit <= this.commitIndex) return;
     this.metadataEntries.takeLastOther(this.commitIndex, commit);
