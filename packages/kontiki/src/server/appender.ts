@@ -56,6 +56,7 @@ export class Appender {
   /** Entries that were read asynchronously, for the offer that starts there. */
   #prefetched: LogEntry[] | undefined;
   #stopped = false;
+  #warned = false;
 
   constructor(epoch: number, stubs: PeerStubs, route: CallRoute, hooks: AppenderHooks) {
     this.peerId = route.to;
@@ -77,6 +78,7 @@ export class Appender {
         return sent;
       }
       if (offer.kind === 'snapshot') {
+        this.#warnOfSnapshot();
         this.pumpAtMs = nowMs + this.#hooks.heartbeatPollMs;
         return sent;
       }
@@ -102,6 +104,14 @@ export class Appender {
     if (this.#heartbeatStream !== this.#entriesStream) this.#heartbeatStream?.halfClose();
     this.#entriesStream = undefined;
     this.#heartbeatStream = undefined;
+  }
+
+  /** Entries that the follower lacks are purged here, and snapshots are not sent. */
+  #warnOfSnapshot(): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    const text = `${this.peerId} needs entries that are purged: it must be given a snapshot by hand`;
+    this.#hooks.logger.log('warn', text);
   }
 
   /** The entries of an offer, or undefined when they can't be sent now. */

@@ -266,11 +266,11 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   leaderChanged(leaderId: string | undefined): void {
     if (leaderId === undefined) return;
     const { stateMachine, memberId } = this.parts;
-    stateMachine.events?.notifyLeaderChanged?.(memberId, leaderId);
+    this.#notify(() => stateMachine.events?.notifyLeaderChanged?.(memberId, leaderId));
   }
 
   leaderReady(): void {
-    this.parts.stateMachine.events?.notifyLeaderReady?.();
+    this.#notify(() => this.parts.stateMachine.events?.notifyLeaderReady?.());
   }
 
   becameRunning(): void {
@@ -278,7 +278,8 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   }
 
   extendedNoLeader(): void {
-    this.parts.stateMachine.events?.notifyExtendedNoLeader?.(roleInfoOf(this.parts));
+    const { events } = this.parts.stateMachine;
+    this.#notify(() => events?.notifyExtendedNoLeader?.(roleInfoOf(this.parts)));
   }
 
   followerSlow(peerId: string): void {
@@ -286,7 +287,8 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     const peers = [...engine.configuration.cur.voters, ...engine.configuration.cur.listeners];
     const peer = peers.find((one) => one.id === peerId);
     if (peer === undefined) return;
-    stateMachine.events?.notifyFollowerSlowness?.(roleInfoOf(this.parts), peer);
+    const { events } = stateMachine;
+    this.#notify(() => events?.notifyFollowerSlowness?.(roleInfoOf(this.parts), peer));
   }
 
   closeDivision(reason: string): void {
@@ -299,10 +301,19 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     this.#wasLeader = false;
     const { stateMachine, replies, engine, isRunning } = this.parts;
     const transactions = this.#writes.leadershipLost();
-    stateMachine.events?.notifyNotLeader?.(transactions);
+    this.#notify(() => stateMachine.events?.notifyNotLeader?.(transactions));
     this.#watches.failAll(replies.notLeader(isRunning(), engine.leaderId, engine.configuration));
     this.requests.leadershipLost();
     this.#environment.leadershipLost();
+  }
+
+  /** Tells the state machine of an event; its throw is its own affair. */
+  #notify(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.parts.logger.log('error', `an event failed: ${messageOf(error)}`, { error });
+    }
   }
 
   #createParts(environment: CoreEnvironment, opened: OpenedDivision): DivisionParts {

@@ -52,11 +52,12 @@ export class Driver implements Wakeup {
     return this.#closed;
   }
 
-  /** Carries out `input`, now or after those that are under way. Dropped after the close. */
-  submit(input: () => void): void {
-    if (this.#closed) return;
+  /** Carries out `input`, now or after those that are under way. False after the close: it is dropped. */
+  submit(input: () => void): boolean {
+    if (this.#closed) return false;
     this.#inputs.push(input);
     if (!this.#busy) this.#drain();
+    return true;
   }
 
   /** Has commands and work looked after at the end of this turn, after all input that is there. */
@@ -86,17 +87,17 @@ export class Driver implements Wakeup {
 
   #drain(): void {
     this.#busy = true;
-    try {
-      for (let at = 0; at < this.#inputs.length && !this.#closed; at++) {
+    for (let at = 0; at < this.#inputs.length; at++) {
+      try {
         this.#inputs[at]?.();
         this.#settle();
+      } catch (error) {
+        // What waits is carried out nevertheless: it finds the division failed, and says so.
+        this.#hooks.failed(toError(error));
       }
-    } catch (error) {
-      this.#hooks.failed(toError(error));
-    } finally {
-      this.#inputs.length = 0;
-      this.#busy = false;
     }
+    this.#inputs.length = 0;
+    this.#busy = false;
     if (this.#closed) return;
     const atMs = Math.min(this.#engine.deadlineMs(), this.#hooks.workAtMs());
     this.#scheduler.set(this, atMs);

@@ -16,7 +16,7 @@ import { AdminProtocolService } from '../rpc/ratis/server/admin-protocol-service
 import { ClientProtocolService } from '../rpc/ratis/server/client-protocol-service.js';
 import { RaftServerProtocolService } from '../rpc/ratis/server/raft-server-protocol-service.js';
 import { nodeFileSystem, nodeRuntime, type VirtualFileSystem } from '../runtime/index.js';
-import type { StateMachineRegistry } from '../statemachine/types.js';
+import type { StateMachine, StateMachineRegistry } from '../statemachine/types.js';
 import { discoverGroups, removeGroupStorage } from '../storage/index.js';
 import type { StartupOption } from '../storage/types.js';
 import { AdminRequests } from './admin-requests.js';
@@ -184,7 +184,7 @@ export class RaftServer {
   }
 
   async #start(): Promise<void> {
-    if (this.#closing !== undefined) throw new AlreadyClosedException(`${this.id} is closed`);
+    this.#checkOpen();
     try {
       const onDisk = await discoverGroups(this.#config.storageDirs, this.#fileSystem);
       for (const group of this.#groups) {
@@ -193,9 +193,12 @@ export class RaftServer {
       }
       for (const uuid of onDisk) this.#registerFound(RaftGroupId.parse(uuid));
       await Promise.all([...this.#divisions.values()].map((division) => division.start()));
+      this.#checkOpen();
       await this.#listeners.listen();
+      this.#checkOpen();
     } catch (error) {
       await this.close();
+      await this.#listeners.close(0);
       throw error;
     }
     this.#logger.log('info', `serves ${this.#divisions.size} groups`, { address: this.address });
@@ -204,11 +207,12 @@ export class RaftServer {
   /** A group that is on disk but was not given: its configuration comes from there (spec: M-2). */
   #registerFound(groupId: RaftGroupId): void {
     if (this.#divisions.has(groupId.uuid)) return;
-    if (this.#registry(groupId) === undefined) {
+    const stateMachine = this.#registry(groupId);
+    if (stateMachine === undefined) {
       this.#logger.log('warn', `${groupId} is on disk, but there is no state machine for it`);
       return;
     }
-    this.#register(createGroup(groupId, []), 'RECOVER');
+    this.#host(createGroup(groupId, []), 'RECOVER', stateMachine);
   }
 
   #register(group: RaftGroup, startupOption: StartupOption): Division {
@@ -216,6 +220,10 @@ export class RaftServer {
     if (stateMachine === undefined) {
       throw new IllegalArgumentException(`there is no state machine for ${group.groupId}`);
     }
+    return this.#host(group, startupOption, stateMachine);
+  }
+
+  #host(group: RaftGroup, startupOption: StartupOption, stateMachine: StateMachine): Division {
     const division = new Division({
       selfId: this.id,
       group,
@@ -233,8 +241,12 @@ export class RaftServer {
     return division;
   }
 
-  async #add(group: RaftGroup, startupOption: StartupOption): Promise<void> {
+  #checkOpen(): void {
     if (this.#closing !== undefined) throw new AlreadyClosedException(`${this.id} is closed`);
+  }
+
+  async #add(group: RaftGroup, startupOption: StartupOption): Promise<void> {
+    this.#checkOpen();
     if (this.findDivision(group.groupId) !== undefined) {
       throw new AlreadyExistsException(`${this.id}: ${group.groupId} already exists.`);
     }

@@ -117,12 +117,13 @@ export class ReadRequests {
     const route = { from: selfId, to: leaderId, groupId };
     stubs.readIndex(route, request, (index, error) => {
       const failure =
-        index === undefined
+        index === undefined || !this.#parts.isRunning()
           ? new ReadIndexException(
               `${memberId}: no read index from ${leaderId}: ${error?.message ?? 'refused'}`,
             )
           : undefined;
-      this.#parts.submit(() => this.#proceed(request, sink, index, failure));
+      if (failure !== undefined) sink.onReply(replies.exception(request, failure));
+      else this.#parts.submit(() => this.#proceed(request, sink, index, undefined));
     });
   }
 

@@ -5,6 +5,7 @@ import type { LogEntry } from '../proto/wire/types.js';
 import {
   LeaderSteppingDownException,
   ResourceUnavailableException,
+  ServerNotReadyException,
   StateMachineException,
 } from '../protocol/exceptions.js';
 import { type RaftClientRequest, ReplicationLevel } from '../protocol/requests.js';
@@ -171,13 +172,20 @@ export class WriteRequests {
     const client = write.request.clientId.uuid;
     if (started === undefined) {
       if (this.#order.isFree(client)) this.#append(write);
-      else this.#order.add(client, Promise.resolve(), () => this.#append(write));
+      else this.#order.add(client, Promise.resolve(), this.#afterWait(write));
       return;
     }
-    this.#order.add(client, started, (error) => {
+    this.#order.add(client, started, this.#afterWait(write));
+  }
+
+  /** Goes on with a write that had to wait for its turn. */
+  #afterWait(write: PendingWrite): (error: Error | undefined) => void {
+    return (error) => {
       if (error !== undefined) this.#refuse(write, error);
-      else this.#parts.submit(() => this.#appendAfterWait(write));
-    });
+      else if (!this.#parts.submit(() => this.#appendAfterWait(write))) {
+        this.#refuse(write, new ServerNotReadyException(`${this.#parts.memberId} is closed`));
+      }
+    };
   }
 
   /** The leader checks again, because the state machine took its time (spec: consensus 7.2 step 6). */
