@@ -2,7 +2,9 @@ import { EntryKind } from '../proto/wire/types.js';
 import type { CoreState } from './state.js';
 import type { AppendRequest } from './types.js';
 
-/** Why a request cannot come from a correct leader, or undefined (spec: consensus 3.5, pre-checks). */
+/**
+ * Why a request cannot come from a correct leader, or undefined (spec: consensus 3.5, pre-checks).
+ */
 export function malformation(s: CoreState, request: AppendRequest): string | undefined {
   const { leaderId, leaderTerm } = request;
   if (leaderId === s.selfId) return 'the leader names itself by the id of the receiver';

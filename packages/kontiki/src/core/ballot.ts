@@ -10,7 +10,10 @@ export type BallotResult =
 
 const PASSED: BallotResult = { kind: 'passed' };
 
-/** (0, -1) tells an empty log; absent or (0, 0) comes from voters that do not tell (spec: consensus 2.4 step 6). */
+/**
+ * (0, -1) tells an empty log; absent or (0, 0) comes from voters that do not tell (spec: consensus
+ * 2.4 step 6).
+ */
 function mayHoldEntries(reply: VoteReply): boolean {
   const last = reply.lastEntry;
   return last === undefined || last.term > 0 || last.index !== -1;

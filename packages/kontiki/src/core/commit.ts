@@ -10,7 +10,9 @@ export const METADATA_DELAY_MS = 10;
 const matchIndexOf: VoterValue = (record, own) => (record === undefined ? own : record.matchIndex);
 const levels: Levels = { min: -1, majority: -1, max: -1 };
 
-/** Raises the leader's commit index as far as voters and the own disk allow (spec: consensus 3.10). */
+/**
+ * Raises the leader's commit index as far as voters and the own disk allow (spec: consensus 3.10).
+ */
 export function updateCommit(s: CoreState): void {
   const { leader, config } = s;
   if (leader === undefined || !leader.levels(matchIndexOf, s.flushIndex, levels)) return;
@@ -30,14 +32,20 @@ export function updateCommit(s: CoreState): void {
   if (conf.index > before && conf.index <= commit) onConfigurationCommitted(s, leader);
 }
 
-/** The commit index is written to the log, together with the next entry or a little later (spec: consensus 3.10 step 5, RATIS-2134). */
+/**
+ * The commit index is written to the log, together with the next entry or a little later (spec:
+ * consensus 3.10 step 5, RATIS-2134).
+ */
 function noteMetadata(s: CoreState, leader: LeaderState, last: number): void {
   if (!s.config.logMetadataEnabled || last <= 0 || last <= s.lastMetadataCommitIndex) return;
   leader.metadataCommitIndex = last;
   leader.metadataDueMs = Math.min(leader.metadataDueMs, s.nowMs + METADATA_DELAY_MS);
 }
 
-/** The configuration in force is committed: a joint one is completed; a server that it leaves out goes (spec: consensus 4.4). */
+/**
+ * The configuration in force is committed: a joint one is completed; a server that it leaves out
+ * goes (spec: consensus 4.4).
+ */
 function onConfigurationCommitted(s: CoreState, leader: LeaderState): void {
   const conf = s.configurations.current;
   if (conf.old !== undefined) {

@@ -10,7 +10,10 @@ const NO_PEERS: RaftConfiguration = {
   index: -1,
 };
 
-/** Configurations by log index; the one of the greatest index is in force (spec: consensus 0.3, C-1 to C-4). */
+/**
+ * Configurations by log index; the one of the greatest index is in force (spec: consensus 0.3, C-1
+ * to C-4).
+ */
 export class Configurations {
   private readonly history: RaftConfiguration[];
 
@@ -35,7 +38,10 @@ export class Configurations {
     this.history.push(conf);
   }
 
-  /** Drops configurations at `index` and above; the first one stays (spec: C-3). True if the one in force changed. */
+  /**
+   * Drops configurations at `index` and above; the first one stays (spec: C-3). True if the one in
+   * force changed.
+   */
   removeFrom(index: number): boolean {
     const { current } = this;
     while (this.history.length > 1 && this.current.index >= index) this.history.pop();
@@ -53,14 +59,19 @@ export class Configurations {
   }
 }
 
-/** The server votes, or at least listens, so it may run without hearing from a leader first (spec: consensus 1.3). */
+/**
+ * The server votes, or at least listens, so it may run without hearing from a leader first (spec:
+ * consensus 1.3).
+ */
 export function isMember(conf: RaftConfiguration, id: RaftPeerId): boolean {
   return isVoter(conf, id) || isListener(conf, id);
 }
 
 /**
- * Role that a server without office has under a configuration (spec: H-6, consensus 2.10). In a stable configuration voters follow and listeners
- * listen. During joint consensus a voter of the old side has to go on voting, and everybody else keeps the present role until the change is complete.
+ * Role that a server without office has under a configuration (spec: H-6, consensus 2.10). In a
+ * stable configuration voters follow and listeners listen. During joint consensus a voter of the
+ * old side has to go on voting, and everybody else keeps the present role until the change is
+ * complete.
  */
 export function roleUnder(
   conf: RaftConfiguration,

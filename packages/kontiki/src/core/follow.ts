@@ -71,7 +71,10 @@ function follow(s: CoreState, request: AppendRequest): void {
   s.emit({ kind: 'becameRunning' });
 }
 
-/** The next index to answer, when the request does not fit the log (spec: consensus 3.5 checks 4 and 5). */
+/**
+ * The next index to answer, when the request does not fit the log (spec: consensus 3.5 checks 4 and
+ * 5).
+ */
 function inconsistency(s: CoreState, request: AppendRequest): number | undefined {
   const first = request.entries[0];
   const settled = s.settledIndex;
@@ -119,7 +122,10 @@ function refuse(s: CoreState, requestId: number, message: string): void {
   s.emit({ kind: 'failAppend', requestId, failure: { kind: 'malformed', message } });
 }
 
-/** One batch at a time: the next is handed to the log when the one before is durable (spec: consensus 3.7, compose). */
+/**
+ * One batch at a time: the next is handed to the log when the one before is durable (spec:
+ * consensus 3.7, compose).
+ */
 function compose(
   s: CoreState,
   requestId: number,
@@ -143,7 +149,8 @@ function store(
   const first = entries[0] as EntryHeader;
   const last = entries[entries.length - 1] as EntryHeader;
   if (request.leaderTerm < s.term || first.index > s.log.nextIndex) {
-    // A composed batch that waited while another leader came: its entries must not be promised any more.
+    // A composed batch that waited while another leader came: its entries must not be promised any
+    // more.
     const stale = request.leaderTerm < s.term;
     const result = stale ? AppendResult.NOT_LEADER : AppendResult.INCONSISTENCY;
     answer(s, requestId, request, s.term, result, s.nextIndex);
@@ -171,7 +178,9 @@ function store(
   sendReady(s);
 }
 
-/** Number of leading entries that the log holds already; nothing behind them is cut for their sake. */
+/**
+ * Number of leading entries that the log holds already; nothing behind them is cut for their sake.
+ */
 function knownEntries(s: CoreState, entries: readonly EntryHeader[]): number {
   let known = 0;
   for (const entry of entries) {

@@ -1,6 +1,6 @@
 /**
- * The election timer of a server without office (spec: consensus 2.1). Each step to follower makes a new one, so that an operation that began
- * under an older timer cannot disturb this one.
+ * The election timer of a server without office (spec: consensus 2.1). Each step to follower makes
+ * a new one, so that an operation that began under an older timer cannot disturb this one.
  */
 export class FollowerTimer {
   readonly createdMs: number;
@@ -45,7 +45,10 @@ export class FollowerTimer {
     return nowMs - this.lastRpcMs < timeoutMinMs;
   }
 
-  /** The deadline is reached: true if the server shall become candidate (spec: E-2, E-3); else the timer is armed again. */
+  /**
+   * The deadline is reached: true if the server shall become candidate (spec: E-2, E-3); else the
+   * timer is armed again.
+   */
   expire(nowMs: number, deviationMs: number, nextTimeoutMs: number): boolean {
     const late = nowMs - this.deadlineMs > deviationMs;
     const silent = nowMs - this.lastRpcMs >= this.timeoutMs;

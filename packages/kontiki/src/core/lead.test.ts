@@ -15,7 +15,7 @@ function leader(config: Partial<EngineConfig> = {}): SingleEngine {
   return single;
 }
 
-test('L-1, L-2: the office begins with a configuration entry, and is ready when it is applied', () => {
+test('L-1, L-2: the office begins with a configuration entry, ready when it is applied', () => {
   const single = new SingleEngine(freshState('n1,n2,n3'));
   single.lead(['n2', 'n3']);
   assert.equal(single.engine.role, RaftPeerRole.LEADER);
@@ -50,7 +50,7 @@ test('proposals of a turn wake each appender once, and their commit is told once
   assert.deepEqual(single.take('commit'), [{ kind: 'commit', commitIndex: 100 }]);
 });
 
-test('RATIS-2134: a metadata entry rides behind the next proposals and names the last other entry', () => {
+test('RATIS-2134: a metadata entry rides behind proposals, names the last other entry', () => {
   const single = leader();
   const { engine } = single;
   engine.propose(single.nowMs);
@@ -69,7 +69,7 @@ test('RATIS-2134: a metadata entry rides behind the next proposals and names the
   });
 });
 
-test('without proposals a commit is recorded a little later, and a metadata entry causes none', () => {
+test('without proposals a commit is recorded later, and a metadata entry causes none', () => {
   const single = leader();
   const { engine } = single;
   engine.propose(single.nowMs);
@@ -96,7 +96,7 @@ test('the commit of entry 0 is not recorded', () => {
   assert.equal(single.take('appendOwn').length, 0);
 });
 
-test('the gap rule slows commits to the slowest follower, and leaves watches alone (RATIS-1415)', () => {
+test('RATIS-1415: the gap rule slows commits, and leaves watches alone', () => {
   const single = leader({ followerGapRatioMax: 0.5, writeElementLimit: 10 });
   const { engine } = single;
   single.replicate('n3');

@@ -64,7 +64,9 @@ export function appendMetadata(s: CoreState): void {
   s.wakeAll();
 }
 
-/** Appenders for the members of the configuration, and for nobody else (spec: consensus 2.6, 4.4). */
+/**
+ * Appenders for the members of the configuration, and for nobody else (spec: consensus 2.6, 4.4).
+ */
 function followConfiguration(s: CoreState, nextIndex: number): void {
   const { leader } = s;
   if (leader === undefined) return;
@@ -103,8 +105,8 @@ function tickIntervalMs(s: CoreState): number {
 }
 
 /**
- * True while a majority answers; else the leader steps down (spec: consensus 2.7). Time in which this process itself stood still does not
- * count against the followers: they were not asked.
+ * True while a majority answers; else the leader steps down (spec: consensus 2.7). Time in which
+ * this process itself stood still does not count against the followers: they were not asked.
  */
 export function checkLeadership(s: CoreState): boolean {
   const { leader, nowMs } = s;
@@ -138,7 +140,8 @@ export function onLeaderTick(s: CoreState): void {
   for (const record of leader.records.values()) {
     if (record.expirePending(nowMs - s.config.rpcRequestTimeoutMs)) {
       countError(s, record);
-      // Nobody answers for them any more: they are sent again, which is harmless where they arrived.
+      // Nobody answers for them any more: they are sent again, which is harmless where they
+      // arrived.
       if (record.pendingData.length === 0) record.rewind();
       s.wake(record);
     }

@@ -58,7 +58,10 @@ export class LeaderState {
     this.old = conf.old === undefined ? undefined : this.recordsOf(conf.old.voters);
   }
 
-  /** Levels of a value over the voters, jointly when there are two sides; false if nobody votes (spec: consensus 3.10). */
+  /**
+   * Levels of a value over the voters, jointly when there are two sides; false if nobody votes
+   * (spec: consensus 3.10).
+   */
   levels(value: VoterValue, own: number, out: Levels): boolean {
     if (!this.sideLevels(this.cur, value, own, out)) return false;
     if (this.old === undefined || !this.sideLevels(this.old, value, own, this.oldLevels)) {

@@ -8,8 +8,9 @@ import { startTimer } from './roles.js';
 import type { CoreState } from './state.js';
 
 /**
- * Takes the role that the configuration gives (spec: consensus 1.3). A voter of either side of a joint configuration runs at once: were it to wait for
- * a leader, voters restarted together could never elect one. A server that is no member waits until a leader speaks to it.
+ * Takes the role that the configuration gives (spec: consensus 1.3). A voter of either side of a
+ * joint configuration runs at once: were it to wait for a leader, voters restarted together could
+ * never elect one. A server that is no member waits until a leader speaks to it.
  */
 export function startEngine(s: CoreState): void {
   assert(!s.started && s.lifeCycle !== 'closed', 'the engine was started before');
@@ -45,7 +46,10 @@ export function closeEngine(s: CoreState): void {
   }
 }
 
-/** Nothing can be promised any more: the office is given up, and no other is sought (spec: W-3, RATIS-761). */
+/**
+ * Nothing can be promised any more: the office is given up, and no other is sought (spec: W-3,
+ * RATIS-761).
+ */
 export function failLog(s: CoreState, message: string): void {
   if (s.logFailure !== undefined) return;
   s.logFailure = message;

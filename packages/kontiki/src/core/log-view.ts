@@ -2,8 +2,9 @@ import { assert } from '../common/errors.js';
 import type { TermIndex } from '../protocol/term-index.js';
 
 /**
- * What the engine knows of the log: its bounds, and the terms as runs. The latest snapshot's position stands for the entries it covers.
- * It contains every entry that was handed to the log, durable or not.
+ * What the engine knows of the log: its bounds, and the terms as runs. The latest snapshot's
+ * position stands for the entries it covers. It contains every entry that was handed to the log,
+ * durable or not.
  */
 export class LogView {
   private readonly runStarts: number[] = [];
@@ -126,7 +127,10 @@ export class LogView {
     if (this.isEmpty) this.clear();
   }
 
-  /** A newer snapshot; when it reaches beyond the log, the log starts anew behind it. True in that case. */
+  /**
+   * A newer snapshot; when it reaches beyond the log, the log starts anew behind it. True in that
+   * case.
+   */
   setSnapshot(snapshot: TermIndex): boolean {
     if (snapshot.index <= this.snapshotIndex) return false;
     this.latestSnapshot = snapshot;

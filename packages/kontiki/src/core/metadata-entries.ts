@@ -1,4 +1,7 @@
-/** Indices of metadata entries above the commit index: they do not count as commits that are worth recording (spec: consensus 3.10 step 5). */
+/**
+ * Indices of metadata entries above the commit index: they do not count as commits that are worth
+ * recording (spec: consensus 3.10 step 5).
+ */
 export class MetadataEntries {
   private readonly indices: number[] = [];
 
@@ -10,7 +13,10 @@ export class MetadataEntries {
     while (this.indices.length > 0 && (this.indices.at(-1) as number) >= from) this.indices.pop();
   }
 
-  /** Greatest index in (from, to] that is no metadata entry, -1 if there is none; forgets what is up to `to`. */
+  /**
+   * Greatest index in (from, to] that is no metadata entry, -1 if there is none; forgets what is up
+   * to `to`.
+   */
   takeLastOther(from: number, to: number): number {
     let known = 0;
     while (known < this.indices.length && (this.indices[known] as number) <= to) known++;

@@ -31,7 +31,10 @@ export class FollowerRecord {
   /** No sending before, after errors (spec: consensus 3.3). */
   pauseUntilMs = 0;
   nextCallId = 0;
-  /** First index that was sent and not acknowledged; it outlives requests that were forgotten. Infinity if there is none. */
+  /**
+   * First index that was sent and not acknowledged; it outlives requests that were forgotten.
+   * Infinity if there is none.
+   */
   unackedFrom = Number.POSITIVE_INFINITY;
   /** Greatest index that was sent by this appender. */
   sentIndex = -1;
@@ -85,7 +88,10 @@ export class FollowerRecord {
     this.unackedFrom = open ? Math.max(this.unackedFrom, matchIndex + 1) : Infinity;
   }
 
-  /** Whatever is not acknowledged is lost: sending starts again there, never before what is matched (RATIS-1835). */
+  /**
+   * Whatever is not acknowledged is lost: sending starts again there, never before what is matched
+   * (RATIS-1835).
+   */
   rewind(): void {
     this.nextIndex = Math.max(this.matchIndex + 1, Math.min(this.nextIndex, this.unackedFrom));
     this.forgetPending();
@@ -141,8 +147,8 @@ export function heartbeatWaitMs(
 }
 
 /**
- * Next index after an INCONSISTENCY reply (spec: consensus 3.8.1). `failedFrom` is the first index of the request, -1 for a heartbeat
- * or an unknown one.
+ * Next index after an INCONSISTENCY reply (spec: consensus 3.8.1). `failedFrom` is the first index
+ * of the request, -1 for a heartbeat or an unknown one.
  */
 export function nextAfterInconsistency(
   failedFrom: number,
@@ -154,7 +160,10 @@ export function nextAfterInconsistency(
   return next === failedFrom && next > 0 ? next - 1 : next;
 }
 
-/** Next index after a failed data request, where `proven` is 1 + the index of its previous (spec: consensus 3.8.2). */
+/**
+ * Next index after a failed data request, where `proven` is 1 + the index of its previous (spec:
+ * consensus 3.8.2).
+ */
 export function nextAfterError(nextIndex: number, proven: number, matchIndex: number): number {
   const next = nextIndex <= 0 ? nextIndex : Math.min(nextIndex - 1, proven);
   return Math.max(matchIndex + 1, next);
@@ -169,7 +178,10 @@ export function clampCommit(
   return Math.min(commitIndex, (previousIndex ?? -1) + count);
 }
 
-/** Pause after `errors` consecutive errors; past the end of the list the last one stays (spec: consensus 3.3, H-19). */
+/**
+ * Pause after `errors` consecutive errors; past the end of the list the last one stays (spec:
+ * consensus 3.3, H-19).
+ */
 export function retryPauseMs(
   pauses: readonly (readonly [number, number])[],
   errors: number,

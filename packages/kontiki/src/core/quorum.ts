@@ -25,12 +25,18 @@ function tooManyReject(set: PeerSet, test: VoterTest): boolean {
   return size > 0 && size - count(set, test) <= Math.floor(size / 2);
 }
 
-/** A majority of the current voters, and of the old ones during joint consensus (spec: consensus 0.3). Only voters are counted. */
+/**
+ * A majority of the current voters, and of the old ones during joint consensus (spec: consensus
+ * 0.3). Only voters are counted.
+ */
 export function hasMajority(conf: RaftConfiguration, test: VoterTest): boolean {
   return moreThanHalf(conf.cur, test) && (conf.old === undefined || moreThanHalf(conf.old, test));
 }
 
-/** Those who rejected make a majority impossible; of an even number, half is enough (spec: consensus 0.3). */
+/**
+ * Those who rejected make a majority impossible; of an even number, half is enough (spec: consensus
+ * 0.3).
+ */
 export function majorityRejects(conf: RaftConfiguration, rejected: VoterTest): boolean {
   return (
     tooManyReject(conf.cur, rejected) ||
@@ -96,7 +102,10 @@ export interface Levels {
   max: number;
 }
 
-/** Sorts the first `size` values in place and reads the levels; false when there are none (spec: consensus 3.10). */
+/**
+ * Sorts the first `size` values in place and reads the levels; false when there are none (spec:
+ * consensus 3.10).
+ */
 export function levelsOf(values: number[], size: number, out: Levels): boolean {
   if (size === 0) return false;
   for (let i = 1; i < size; i++) {
@@ -111,7 +120,10 @@ export function levelsOf(values: number[], size: number, out: Levels): boolean {
   return true;
 }
 
-/** Joint consensus: both sides must agree, so the smaller level of each kind counts (spec: consensus 3.10 step 3). */
+/**
+ * Joint consensus: both sides must agree, so the smaller level of each kind counts (spec: consensus
+ * 3.10 step 3).
+ */
 export function combineLevels(into: Levels, other: Levels): void {
   into.min = Math.min(into.min, other.min);
   into.majority = Math.min(into.majority, other.majority);

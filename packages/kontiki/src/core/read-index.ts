@@ -7,8 +7,9 @@ const confirmedBy: VoterValue = (record, own) => (record === undefined ? own : r
 const levels: Levels = { min: 0, majority: 0, max: 0 };
 
 /**
- * A linearizable read at the leader (spec: consensus 7.4). The read index is at least the start-up entry's, because only then everything that earlier
- * leaders committed is below it; so a leader that is not ready yet needs no case of its own.
+ * A linearizable read at the leader (spec: consensus 7.4). The read index is at least the start-up
+ * entry's, because only then everything that earlier leaders committed is below it; so a leader
+ * that is not ready yet needs no case of its own.
  */
 export function readIndex(s: CoreState, readId: number): void {
   const { leader } = s;
@@ -26,7 +27,10 @@ export function readIndex(s: CoreState, readId: number): void {
   for (const record of leader.records.values()) askForConfirmation(s, leader, record);
 }
 
-/** A heartbeat that asks for confirmation, unless one that will do is on its way: then the next follows its reply, so reads share rounds. */
+/**
+ * A heartbeat that asks for confirmation, unless one that will do is on its way: then the next
+ * follows its reply, so reads share rounds.
+ */
 function askForConfirmation(s: CoreState, leader: LeaderState, record: FollowerRecord): void {
   if (record.readSequence >= leader.reads.sequence || leader.reads.size === 0) return;
   if (record.heartbeatTriggered || record.pendingHeartbeats.length > 0) return;

@@ -6,8 +6,10 @@ interface PendingRead {
 }
 
 /**
- * Reads that wait for the confirmation that their leader still is one. They are numbered; a follower confirms all reads that were registered before
- * the request was sent which it answers. So each read is confirmed by messages that left after it arrived (spec: consensus 7.4, H-3), and many share a round.
+ * Reads that wait for the confirmation that their leader still is one. They are numbered; a
+ * follower confirms all reads that were registered before the request was sent which it answers. So
+ * each read is confirmed by messages that left after it arrived (spec: consensus 7.4, H-3), and
+ * many share a round.
  */
 export class ReadQueue {
   private waiting: PendingRead[] = [];

@@ -118,7 +118,7 @@ test('H-18: replies to an older appender change nothing', () => {
   assert.equal(single.engine.commitIndex, 0);
 });
 
-test('I-11: the answer to a heartbeat raises no match index, and nobody can promise what was not sent', () => {
+test('I-11: heartbeats raise no match index, and nobody can promise what was not sent', () => {
   const single = leader();
   propose(single, 3);
   single.flush();

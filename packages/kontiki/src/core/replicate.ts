@@ -42,7 +42,10 @@ export function commitSend(
     : sendEntries(s, leader, record, token, count);
 }
 
-/** More than one request is in flight only after the first of a stream was answered (spec: consensus 3.3). */
+/**
+ * More than one request is in flight only after the first of a stream was answered (spec: consensus
+ * 3.3).
+ */
 function isFull(s: CoreState, record: FollowerRecord): boolean {
   const inFlight = record.pendingData.length;
   return inFlight > 0 && (inFlight >= s.config.outstandingAppendsMax || !record.streamProven);
@@ -61,7 +64,10 @@ function needsSnapshot(s: CoreState, record: FollowerRecord): boolean {
   return !canFollow(s, record, nextIndex);
 }
 
-/** A request that starts at `from` can name its previous entry, or needs none (spec: consensus 3.4 step 3). */
+/**
+ * A request that starts at `from` can name its previous entry, or needs none (spec: consensus 3.4
+ * step 3).
+ */
 function canFollow(s: CoreState, record: FollowerRecord, from: number): boolean {
   if (from === 0 || from === record.snapshotIndex + 1) return true;
   return s.log.termAt(from - 1) !== undefined;
@@ -94,8 +100,9 @@ function sendEntries(
 }
 
 /**
- * While data is in flight the follower may lack what is before its next index, so a heartbeat names no previous entry then; and one without it proves
- * nothing, so it carries no commit index (spec: consensus 3.4 step 2, H-2).
+ * While data is in flight the follower may lack what is before its next index, so a heartbeat names
+ * no previous entry then; and one without it proves nothing, so it carries no commit index (spec:
+ * consensus 3.4 step 2, H-2).
  */
 function sendHeartbeat(s: CoreState, leader: LeaderState, record: FollowerRecord): AppendHeader {
   const from = record.nextIndex;

@@ -47,7 +47,10 @@ export function onAppendReply(
   s.wake(record);
 }
 
-/** A heartbeat's reply proves no more than its request's previous entry, so it raises nothing (spec: I-11, RATIS-2605). */
+/**
+ * A heartbeat's reply proves no more than its request's previous entry, so it raises nothing (spec:
+ * I-11, RATIS-2605).
+ */
 function onSuccess(s: CoreState, record: FollowerRecord, reply: AppendReplyReceived): void {
   record.errors = 0;
   if (reply.followerCommit > record.commitIndex) record.commitIndex = reply.followerCommit;
@@ -60,7 +63,10 @@ function onSuccess(s: CoreState, record: FollowerRecord, reply: AppendReplyRecei
   if (record.caughtUp) updateCommit(s);
 }
 
-/** True if the office was lost. Terms of peers that are only being brought up do not count (spec: consensus 2.7, 3.8). */
+/**
+ * True if the office was lost. Terms of peers that are only being brought up do not count (spec:
+ * consensus 2.7, 3.8).
+ */
 function onNotLeader(s: CoreState, record: FollowerRecord, reply: AppendReplyReceived): boolean {
   if (record.caughtUp && reply.term > s.term) {
     s.roles.stepToFollower(reply.term, { reason: 'HIGHER_TERM' });
@@ -77,7 +83,8 @@ function onInconsistency(
   reply: AppendReplyReceived,
   request: PendingAppend | undefined,
 ): void {
-  // Requests that were in flight behind an inconsistent one fail too; the first of them has said it all.
+  // Requests that were in flight behind an inconsistent one fail too; the first of them has said it
+  // all.
   if (request === undefined) return;
   const failedFrom = reply.isHeartbeat ? -1 : request.from;
   const before = Math.max(record.nextIndex, request.from);
@@ -90,8 +97,9 @@ function onInconsistency(
 }
 
 /**
- * The stream of an appender ended: everything in flight is lost, whichever request the peer named, and so is the answer to requests that were given up
- * before. A clean end starts again from what is matched (spec: consensus 3.8.2).
+ * The stream of an appender ended: everything in flight is lost, whichever request the peer named,
+ * and so is the answer to requests that were given up before. A clean end starts again from what is
+ * matched (spec: consensus 3.8.2).
  */
 export function onAppendStreamEnded(
   s: CoreState,

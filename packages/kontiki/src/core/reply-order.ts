@@ -32,8 +32,9 @@ export function hold(
 }
 
 /**
- * Sends the replies that wait for nothing any more: entries and metadata are durable (spec: consensus 3.5, A-2, I-3). They stay here until then, because
- * a newer leader may still remove the entries that they promise.
+ * Sends the replies that wait for nothing any more: entries and metadata are durable (spec:
+ * consensus 3.5, A-2, I-3). They stay here until then, because a newer leader may still remove the
+ * entries that they promise.
  */
 export function sendReady(s: CoreState): void {
   const { held } = s.appends;
@@ -61,7 +62,9 @@ function successOf(s: CoreState, item: HeldAppend): AppendReply {
   };
 }
 
-/** A newer leader had entries removed that older requests wait for: their sender leads no longer. */
+/**
+ * A newer leader had entries removed that older requests wait for: their sender leads no longer.
+ */
 export function refuseTruncated(s: CoreState, from: number): void {
   const { held } = s.appends;
   for (let i = 0; i < held.length; i++) {

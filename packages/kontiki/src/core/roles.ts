@@ -7,7 +7,10 @@ import { beginOffice, endOffice } from './lead.js';
 import type { CoreState, RoleChanges, StepOptions } from './state.js';
 import type { StepDownReason } from './types.js';
 
-/** Starts a new timer for the present role; none while the server waits for its first leader (spec: consensus 1.3, 2.1). */
+/**
+ * Starts a new timer for the present role; none while the server waits for its first leader (spec:
+ * consensus 1.3, 2.1).
+ */
 export function startTimer(s: CoreState, reason?: StepDownReason): void {
   if (s.lifeCycle !== 'running' || s.logFailure !== undefined) {
     s.timer = undefined;

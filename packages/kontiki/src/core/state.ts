@@ -20,7 +20,10 @@ export interface Election {
   readonly term: number;
   readonly forced: boolean;
   readonly ballot: Ballot;
-  /** Metadata that has to be durable before the requests leave (spec: A-2); undefined once they have left. */
+  /**
+   * Metadata that has to be durable before the requests leave (spec: A-2); undefined once they have
+   * left.
+   */
   awaiting: number | undefined;
   /** Infinity until the requests have left. */
   deadlineMs: number;
@@ -35,7 +38,10 @@ export interface StepOptions {
 
 /** Changes of role, which every concern may ask for. Made in `roles.ts`. */
 export interface RoleChanges {
-  /** To follower (or listener, as the configuration says) at a term that is not below the current one (spec: consensus 2.7). */
+  /**
+   * To follower (or listener, as the configuration says) at a term that is not below the current
+   * one (spec: consensus 2.7).
+   */
   stepToFollower(newTerm: number, options?: StepOptions): void;
   becomeCandidate(forced: boolean): void;
   becomeLeader(): void;
@@ -45,7 +51,10 @@ export interface RoleChanges {
 
 type Held = { readonly sequence: number; readonly command: EngineCommand };
 
-/** The state that all concerns of the engine share (spec: consensus 0.2), and the list of commands they write. */
+/**
+ * The state that all concerns of the engine share (spec: consensus 0.2), and the list of commands
+ * they write.
+ */
 export class CoreState {
   readonly selfId: RaftPeerId;
   readonly config: EngineConfig;
@@ -111,7 +120,8 @@ export class CoreState {
     this.votedFor = state.votedFor === '' ? undefined : state.votedFor;
     this.log = new LogView(state);
     this.configurations = new Configurations(state.configurations);
-    // The log was written under a term that never became durable: no vote of that term left this server.
+    // The log was written under a term that never became durable: no vote of that term left this
+    // server.
     const logTerm = this.log.lastEntry?.term ?? 0;
     if (logTerm > this.term) {
       this.term = logTerm;
@@ -231,7 +241,10 @@ export class CoreState {
       : randomInteger(this.random, config.rpcTimeoutMinMs, config.rpcTimeoutMaxMs);
   }
 
-  /** A follower commits what is proven and durable here (spec: consensus 3.5); a leader counts by itself (spec: I-9). */
+  /**
+   * A follower commits what is proven and durable here (spec: consensus 3.5); a leader counts by
+   * itself (spec: I-9).
+   */
   followCommit(): void {
     if (this.leader !== undefined) return;
     const commit = Math.min(this.provenCommit, this.flushIndex);

@@ -8,7 +8,10 @@ const matchOf = (record: FollowerRecord | undefined, own: number): number =>
 const commitOf = (record: FollowerRecord | undefined, own: number): number =>
   record?.commitIndex ?? own;
 
-/** Levels for watches; the throttle of commits has no part in them (spec: consensus 7.5, RATIS-1415). */
+/**
+ * Levels for watches; the throttle of commits has no part in them (spec: consensus 7.5,
+ * RATIS-1415).
+ */
 export function watchLevelsOf(s: CoreState): WatchLevels | undefined {
   const { leader } = s;
   if (leader === undefined) return undefined;

@@ -51,8 +51,9 @@ export function onVoteRequest(s: CoreState, requestId: number, request: VoteRequ
 }
 
 /**
- * Step A. While a joint configuration is open its old voters may be elected too: else a change whose leader died could leave nobody who is both up to
- * date and recognised. (Java's old voters close themselves instead of asking, so its peers never see the difference; spec: H-17.)
+ * Step A. While a joint configuration is open its old voters may be elected too: else a change
+ * whose leader died could leave nobody who is both up to date and recognised. (Java's old voters
+ * close themselves instead of asking, so its peers never see the difference; spec: H-17.)
  */
 function recognises(s: CoreState, request: VoteRequest): boolean {
   const { candidateId, candidateTerm, preVote } = request;

@@ -32,8 +32,9 @@ export class RandomCluster implements NodeHost {
     const { random } = this;
     const config = this.drawConfig();
     const joint = random.chance(0.3);
-    // Voters recognise only whom they know: a new peer of higher priority, or one that holds more of the log than two old voters,
-    // can hold up every election. So there are three old voters at least.
+    // Voters recognise only whom they know: a new peer of higher priority, or one that holds more
+    // of the log than two old voters, can hold up every election. So there are three old voters at
+    // least.
     const peers = this.drawPeers(joint ? 4 : 1, !joint && random.chance(0.3));
     const initial = initialOf(joint ? withoutLastVoter(peers) : peers);
     const batchMax = 1 + random.below(4);
@@ -81,7 +82,10 @@ export class RandomCluster implements NodeHost {
     );
   }
 
-  /** A change of the members that an earlier leader left behind, appended on some servers (spec: H-1). */
+  /**
+   * A change of the members that an earlier leader left behind, appended on some servers (spec:
+   * H-1).
+   */
   private preload(initial: RaftConfiguration, peers: readonly RaftPeer[]): void {
     const { voters } = initial.cur;
     // Either everybody knows of the change, and it may be large, or it is small.
@@ -271,7 +275,9 @@ export class RandomCluster implements NodeHost {
     const lines = [...this.nodes.values()].map(({ id, engine, up, closed, disk }) => {
       const state = `${up ? '' : 'down '}${closed ? 'closed ' : ''}${engine.lifeCycle}`;
       const { role, currentTerm, leaderId, commitIndex, flushIndex } = engine;
-      return `${id} ${state} role ${role} t${currentTerm} leader ${leaderId} commit ${commitIndex} flush ${flushIndex} last ${disk.log.length - 1}`;
+      const office = `role ${role} t${currentTerm} leader ${leaderId}`;
+      const log = `commit ${commitIndex} flush ${flushIndex} last ${disk.log.length - 1}`;
+      return `${id} ${state} ${office} ${log}`;
     });
     return [`now ${this.nowMs}`, ...lines, ...this.events.slice(-20)].join('\n');
   }

@@ -1,7 +1,9 @@
 import type { Random } from '../../common/runtime.js';
 import type { EngineConfig } from '../types.js';
 
-/** The defaults of the specification (spec: consensus 9), with this project's own where they differ. */
+/**
+ * The defaults of the specification (spec: consensus 9), with this project's own where they differ.
+ */
 export const TEST_CONFIG: EngineConfig = {
   rpcTimeoutMinMs: 150,
   rpcTimeoutMaxMs: 300,

@@ -41,7 +41,10 @@ export class SimDisk {
     this.writes.push({ kind: 'truncate', from });
   }
 
-  /** Makes the first `count` writes durable; the last entry among them with its generation, if there is one. */
+  /**
+   * Makes the first `count` writes durable; the last entry among them with its generation, if there
+   * is one.
+   */
   flush(count: number): { readonly flushed: TermIndex; readonly generation: number } | undefined {
     let last: { flushed: TermIndex; generation: number } | undefined;
     for (const write of this.writes.splice(0, count)) {

@@ -10,7 +10,10 @@ function check(holds: boolean, message: string): void {
   if (!holds) throw new Error(`invariant broken: ${message}`);
 }
 
-/** Watches a cluster of engines for the invariants of the specification (spec: consensus 10). History survives restarts. */
+/**
+ * Watches a cluster of engines for the invariants of the specification (spec: consensus 10).
+ * History survives restarts.
+ */
 export class Invariants {
   private readonly nodes: ReadonlyMap<string, SimNode>;
   private readonly leaders = new Map<number, string>();
@@ -120,12 +123,15 @@ export class Invariants {
     if (this.offices.get(id) === engine.currentTerm) this.checkCommitRule(node);
   }
 
-  /** The entry is of the leader's term, and durable on a majority of each side (spec: I-9, I-14). */
+  /**
+   * The entry is of the leader's term, and durable on a majority of each side (spec: I-9, I-14).
+   */
   private checkCommitRule(node: SimNode): void {
     const { engine, disk, id } = node;
     const last = disk.log[engine.commitIndex] as SimEntry;
     check(last.term === engine.currentTerm, `I-9: ${id} commits an entry of an older term`);
-    // The one in force when the input came: a joint one that is committed now has been completed meanwhile.
+    // The one in force when the input came: a joint one that is committed now has been completed
+    // meanwhile.
     const { cur, old } = this.configurations.get(id) ?? engine.configuration;
     const holds = (side: PeerSet): boolean => {
       const having = side.voters.filter(({ id: voter }) => {

@@ -91,7 +91,8 @@ export function formatMessage(m: Message): string {
   if (m.kind === 'voteReply') {
     if (m.reply === undefined) return `${path} vote call failed`;
     const { granted, term, shouldShutdown } = m.reply;
-    return `${path} ${granted ? 'granted' : 'refused'} t${term}${shouldShutdown ? ' shutdown' : ''}`;
+    const end = shouldShutdown ? ' shutdown' : '';
+    return `${path} ${granted ? 'granted' : 'refused'} t${term}${end}`;
   }
   if (m.kind === 'append') {
     const { request } = m;
@@ -102,5 +103,6 @@ export function formatMessage(m: Message): string {
     return `${path} ${what} t${request.leaderTerm} prev=${previous} commit=${request.leaderCommit}`;
   }
   const what = m.isHeartbeat ? 'heartbeat reply' : 'append reply';
-  return `${path} ${what} ${typeof m.reply === 'string' ? `failed: ${m.reply}` : formatReply(m.reply)}`;
+  const outcome = typeof m.reply === 'string' ? `failed: ${m.reply}` : formatReply(m.reply);
+  return `${path} ${what} ${outcome}`;
 }

@@ -79,7 +79,10 @@ export class ScriptNetwork implements NodeHost {
     );
   }
 
-  /** Delivers what is under way on a path like `n1->n2`, `n1->*`, or everything, and what follows from it; at most `limit` messages. */
+  /**
+   * Delivers what is under way on a path like `n1->n2`, `n1->*`, or everything, and what follows
+   * from it; at most `limit` messages.
+   */
   deliver(path: string, limit: number): void {
     for (let delivered = 0; delivered < limit; delivered++) {
       const message = this.take(path);

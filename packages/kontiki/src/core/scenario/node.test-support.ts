@@ -36,7 +36,10 @@ export interface NodeOptions {
   readonly batchMax: number;
 }
 
-/** Drives one engine by the duties of `types.ts`, over a simulated disk. When work is held, it waits for `flush`, `persist` and `apply`. */
+/**
+ * Drives one engine by the duties of `types.ts`, over a simulated disk. When work is held, it waits
+ * for `flush`, `persist` and `apply`.
+ */
 export class SimNode {
   readonly id: RaftPeerId;
   readonly disk = new SimDisk();

@@ -36,8 +36,9 @@ export function parsePosition(text: string | undefined): TermIndex | undefined {
 }
 
 /**
- * Entries of consecutive indices by their terms: `t1,t1,t2`. A configuration: `t1/conf:n1+n2` or, joint, `t1/conf:n2+n3/old:n1+n2`; metadata:
- * `t1/meta:4`. `payload` marks the others, so that entries of different leaders differ.
+ * Entries of consecutive indices by their terms: `t1,t1,t2`. A configuration: `t1/conf:n1+n2` or,
+ * joint, `t1/conf:n2+n3/old:n1+n2`; metadata: `t1/meta:4`. `payload` marks the others, so that
+ * entries of different leaders differ.
  */
 export function parseEntries(
   text: string,

@@ -178,7 +178,10 @@ export class Script {
   }
 }
 
-/** Runs a scenario: lines that begin with `>` are commands, `#` comments; all others are the trace, which is written anew. */
+/**
+ * Runs a scenario: lines that begin with `>` are commands, `#` comments; all others are the trace,
+ * which is written anew.
+ */
 export function runScript(text: string): string {
   const script = new Script();
   const out: string[] = [];
