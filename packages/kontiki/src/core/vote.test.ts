@@ -62,7 +62,7 @@ test('A4: a higher term is recognised although a leader is alive', () => {
   assert.equal(ask(single, { candidateTerm: 4 })?.granted, true);
 });
 
-test('A6: a pre-vote is refused while the leader is heard, but not to that leader itself (RATIS-2008)', () => {
+test('A6, RATIS-2008: while the leader is heard, only it gets a pre-vote', () => {
   const single = new SingleEngine(state());
   follow(single);
   assert.equal(ask(single, { preVote: true })?.granted, false);
@@ -96,7 +96,7 @@ test('B6, B7: equal logs go by priority (P-1)', () => {
   assert.equal(ask(new SingleEngine(state(lower)), {})?.granted, true);
 });
 
-test('step C: a recognised candidate raises the term and restarts the timer, also when it is refused', () => {
+test('step C: a recognised candidate raises the term and restarts the timer, even if refused', () => {
   const single = new SingleEngine(state());
   single.nowMs = 100;
   const reply = ask(single, { candidateLastEntry: { term: 1, index: 1 } });
