@@ -1,6 +1,7 @@
 /**
- * Kontiki: Raft consensus for Node.js, compatible with Apache Ratis on the wire and on disk. Servers are made by `RaftServer.create`, clients by
- * `RaftClient`; an application is a `StateMachine`, most easily a `BaseStateMachine`.
+ * Kontiki: Raft consensus for Node.js, compatible with Apache Ratis on the wire and on disk.
+ * Servers are made by `RaftServer.create`, clients by `RaftClient`; an application is a
+ * `StateMachine`, most easily a `BaseStateMachine`.
  */
 export * from './client/index.js';
 export { AssertionFailedError, InvalidArgumentError, KontikiError } from './common/errors.js';

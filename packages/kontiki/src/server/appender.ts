@@ -38,8 +38,9 @@ export interface AppenderHooks {
 type Channel = 'entries' | 'heartbeats';
 
 /**
- * Replicates to one follower or listener: asks the engine what the follower needs, reads it, and writes it to the stream while that has room
- * (design: section 2; spec: consensus 3.3). Heartbeats go on a stream and connection of their own, so bulk data never delays them.
+ * Replicates to one follower or listener: asks the engine what the follower needs, reads it, and
+ * writes it to the stream while that has room (design: section 2; spec: consensus 3.3). Heartbeats
+ * go on a stream and connection of their own, so bulk data never delays them.
  */
 export class Appender {
   readonly peerId: RaftPeerId;
@@ -110,7 +111,7 @@ export class Appender {
   #warnOfSnapshot(): void {
     if (this.#warned) return;
     this.#warned = true;
-    const text = `${this.peerId} needs entries that are purged: it must be given a snapshot by hand`;
+    const text = `${this.peerId} needs purged entries: give it a snapshot by hand`;
     this.#hooks.logger.log('warn', text);
   }
 

@@ -6,7 +6,10 @@ export interface AppliedWaiter {
   onTimeout(): void;
 }
 
-/** Reads that wait until the state machine has applied their read index (spec: consensus 7.4), by ascending index. */
+/**
+ * Reads that wait until the state machine has applied their read index (spec: consensus 7.4), by
+ * ascending index.
+ */
 export class AppliedWaiters {
   readonly #waiters: AppliedWaiter[] = [];
   #deadlineMs = Number.POSITIVE_INFINITY;

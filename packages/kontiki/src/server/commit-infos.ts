@@ -17,8 +17,8 @@ function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * The greatest commit index that was heard of each server (spec: consensus 3.10). The lists that ride in messages are made anew only when a number
- * changed, and are never changed once given out.
+ * The greatest commit index that was heard of each server (spec: consensus 3.10). The lists that
+ * ride in messages are made anew only when a number changed, and are never changed once given out.
  */
 export class CommitInfos {
   readonly #self: RaftPeerId;

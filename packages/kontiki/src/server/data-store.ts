@@ -7,7 +7,10 @@ import type { Transaction } from './transaction-context.js';
 /** Finds or makes the context of an entry with state machine data. */
 export type TransactionLookup = (entry: LogEntry) => Transaction;
 
-/** The user's data API, as the log calls it (spec: consensus 6.4). Contexts come from the division, once it stands. */
+/**
+ * The user's data API, as the log calls it (spec: consensus 6.4). Contexts come from the division,
+ * once it stands.
+ */
 export class DataStore implements LogDataStore {
   readonly #api: StateMachineDataApi;
   #transactionOf: TransactionLookup | undefined;

@@ -122,7 +122,9 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     });
   }
 
-  /** Ends all work: whoever waits is told, and what is committed is applied (spec: consensus 1.4). */
+  /**
+   * Ends all work: whoever waits is told, and what is committed is applied (spec: consensus 1.4).
+   */
   async stop(): Promise<void> {
     const { engine, nowMs } = this.parts;
     this.#closing = true;

@@ -43,7 +43,10 @@ export interface OpenedDivision {
   readonly snapshotIndex: number;
 }
 
-/** Opens storage, state machine and log in the order of the specification (spec: storage 9). Whatever fails, what was opened is closed again. */
+/**
+ * Opens storage, state machine and log in the order of the specification (spec: storage 9).
+ * Whatever fails, what was opened is closed again.
+ */
 export async function openDivision(options: DivisionOpenOptions): Promise<OpenedDivision> {
   const { config, fileSystem, runtime, logger, group, stateMachine } = options;
   const storage = await openStorage({

@@ -31,7 +31,10 @@ export interface DivisionParts {
   /** Connections to a peer; undefined without an address. */
   stubsOf(peer: RaftPeer): PeerStubs | undefined;
   nowMs(): number;
-  /** Carries an input to the engine out in its turn; at once unless one is under way. False: the division is closed. */
+  /**
+   * Carries an input to the engine out in its turn; at once unless one is under way. False: the
+   * division is closed.
+   */
   submit(input: () => void): boolean;
   /** True while an input is carried out. */
   isBusy(): boolean;

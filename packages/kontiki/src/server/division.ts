@@ -147,7 +147,10 @@ export class Division {
     return this.#opened?.storage.isHealthy() ?? Promise.resolve(false);
   }
 
-  /** Opens what is on disk and takes part in the group. Rejects when that fails; everything is closed again then. */
+  /**
+   * Opens what is on disk and takes part in the group. Rejects when that fails; everything is
+   * closed again then.
+   */
   start(): Promise<void> {
     this.#starting ??= this.#start();
     return this.#starting;
@@ -168,7 +171,10 @@ export class Division {
     this.#core.start();
   }
 
-  /** Carries a client's request out, without a socket. Rejects with errors that no reply can tell (spec: consensus 7.9). */
+  /**
+   * Carries a client's request out, without a socket. Rejects with errors that no reply can tell
+   * (spec: consensus 7.9).
+   */
   submitClientRequest(request: RaftClientRequest): Promise<RaftClientReply> {
     return new Promise((resolve, reject) => {
       this.submit(request, { onReply: resolve, onFailure: reject });
@@ -196,6 +202,12 @@ export class Division {
     else core.parts.submit(() => core.reads.serveReadIndex(request, done));
   }
 
+  /** A leader gives up its office, because its process stood still (spec: consensus 1.7). */
+  stepDownAfterPause(): void {
+    const parts = this.#core?.parts;
+    if (this.isLeader) parts?.submit(() => parts.engine.stepDown('JVM_PAUSE', parts.nowMs()));
+  }
+
   /** Takes a snapshot now, or names the one that is new enough (spec: consensus 5.2). */
   takeSnapshot(creationGap: number, timeoutMs: number): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -213,7 +225,10 @@ export class Division {
     });
   }
 
-  /** Applies what is committed, then closes state machine, log and storage (spec: consensus 1.4). Idempotent; never rejects. */
+  /**
+   * Applies what is committed, then closes state machine, log and storage (spec: consensus 1.4).
+   * Idempotent; never rejects.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -222,7 +237,8 @@ export class Division {
   async #close(): Promise<void> {
     const wasFailed = this.#state === 'EXCEPTION';
     this.#state = 'CLOSING';
-    // What is being opened can only be closed once it is open; whoever started it hears of a failure.
+    // What is being opened can only be closed once it is open; whoever started it hears of a
+    // failure.
     await this.#starting?.catch(() => undefined);
     const opened = this.#opened;
     const core = this.#core;
@@ -245,7 +261,10 @@ export class Division {
     }
   }
 
-  /** A broken invariant, a failed log, a throwing state machine: the division is lost, others live on (design: section 2). */
+  /**
+   * A broken invariant, a failed log, a throwing state machine: the division is lost, others live
+   * on (design: section 2).
+   */
   #fail(error: Error): void {
     if (this.#failure !== undefined || this.#closing !== undefined) return;
     this.#failure = error;

@@ -17,8 +17,9 @@ export interface DriverHooks {
 }
 
 /**
- * Drives the engine (core/types.ts, duties 1 and 2): one input at a time, then the commands, then the work that they led to, until nothing is left. Inputs
- * that arise meanwhile wait for their turn.
+ * Drives the engine (core/types.ts, duties 1 and 2): one input at a time, then the commands, then
+ * the work that they led to, until nothing is left. Inputs that arise meanwhile wait for their
+ * turn.
  */
 export class Driver implements Wakeup {
   wakeAtMs = 0;
@@ -52,7 +53,10 @@ export class Driver implements Wakeup {
     return this.#closed;
   }
 
-  /** Carries out `input`, now or after those that are under way. False after the close: it is dropped. */
+  /**
+   * Carries out `input`, now or after those that are under way. False after the close: it is
+   * dropped.
+   */
   submit(input: () => void): boolean {
     if (this.#closed) return false;
     this.#inputs.push(input);

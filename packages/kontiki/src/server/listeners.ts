@@ -1,7 +1,10 @@
 import type { RpcServer, RpcTransport, ServiceDefinition, TlsOptions } from '../rpc/transport.js';
 import type { ServerConfig } from './server-config.js';
 
-/** TLS by purpose; an unset one falls back to `default`, and that to plain text (spec: wire-grpc 9.2). */
+/**
+ * TLS by purpose; an unset one falls back to `default`, and that to plain text (spec: wire-grpc
+ * 9.2).
+ */
 export interface TlsSlots {
   readonly default?: TlsOptions;
   readonly server?: TlsOptions;
@@ -21,7 +24,10 @@ export interface BoundAddress {
   readonly port: number;
 }
 
-/** The listeners of a server: the main one, and own ones for clients and administration where these have ports of their own (spec: wire-grpc 3.2). */
+/**
+ * The listeners of a server: the main one, and own ones for clients and administration where these
+ * have ports of their own (spec: wire-grpc 3.2).
+ */
 export class Listeners {
   readonly #main: RpcServer;
   readonly #client: RpcServer;

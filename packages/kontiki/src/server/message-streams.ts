@@ -19,8 +19,9 @@ export class MessageStreams {
   }
 
   /**
-   * Takes a part. Returns the whole write after the last one, else undefined. Throws StreamException when the part is not the next one, and
-   * ResourceUnavailableException above the limit.
+   * Takes a part. Returns the whole write after the last one, else undefined. Throws
+   * StreamException when the part is not the next one, and ResourceUnavailableException above the
+   * limit.
    */
   add(request: RaftClientRequest): RaftClientRequest | undefined {
     const { type } = request;

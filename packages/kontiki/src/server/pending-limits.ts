@@ -9,8 +9,8 @@ function megabytesOf(bytes: number): number {
 }
 
 /**
- * Limits of the writes that a leader has pending (spec: consensus 7.3, Appendix A): a number of elements, and a size that is counted in whole
- * megabytes as Ratis counts it.
+ * Limits of the writes that a leader has pending (spec: consensus 7.3, Appendix A): a number of
+ * elements, and a size that is counted in whole megabytes as Ratis counts it.
  */
 export class PendingLimits {
   readonly #elementLimit: number;

@@ -3,8 +3,8 @@ import type { ReplySink } from '../rpc/ratis/server/handler.js';
 import type { Transaction } from './transaction-context.js';
 
 /**
- * A write of this leader: from its first check until its entry was applied or cut. It stands in the retry cache meanwhile, so that retries wait for
- * the same outcome (spec: R-2).
+ * A write of this leader: from its first check until its entry was applied or cut. It stands in the
+ * retry cache meanwhile, so that retries wait for the same outcome (spec: R-2).
  */
 export class PendingWrite {
   /** As the client sent it: names the entry of the retry cache and the ids of the reply. */
@@ -68,7 +68,10 @@ export class PendingWrite {
   }
 }
 
-/** The writes of this leader that have a place in the log and are not applied, by index (spec: consensus 7.2; RATIS-2001: by term, too). */
+/**
+ * The writes of this leader that have a place in the log and are not applied, by index (spec:
+ * consensus 7.2; RATIS-2001: by term, too).
+ */
 export class PendingWrites {
   readonly #byIndex = new Map<number, PendingWrite>();
 

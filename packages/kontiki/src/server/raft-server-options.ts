@@ -26,8 +26,8 @@ export interface RaftServerOptions {
   /** Configuration that exists already; `options` are set on a copy of it. */
   readonly properties?: RaftProperties;
   /**
-   * For the given groups. FORMAT wants no directory, RECOVER wants one (spec: consensus 1.5); AUTO, the default, recovers what is there and formats
-   * what is not.
+   * For the given groups. FORMAT wants no directory, RECOVER wants one (spec: consensus 1.5); AUTO,
+   * the default, recovers what is there and formats what is not.
    */
   readonly startupOption?: StartupOption | 'AUTO';
   readonly tls?: TlsSlots;
@@ -39,7 +39,10 @@ export interface RaftServerOptions {
   readonly logger?: Logger;
 }
 
-/** The groups of the options. Throws InvalidArgumentError when this server is not in one of them, or one occurs twice. */
+/**
+ * The groups of the options. Throws InvalidArgumentError when this server is not in one of them, or
+ * one occurs twice.
+ */
 export function groupsOf(options: RaftServerOptions): RaftGroup[] {
   const groups = [
     ...(options.group === undefined ? [] : [options.group]),
@@ -56,7 +59,9 @@ export function groupsOf(options: RaftServerOptions): RaftGroup[] {
   return groups;
 }
 
-/** The configuration of the options. Throws ConfigurationError on a value that is not acceptable. */
+/**
+ * The configuration of the options. Throws ConfigurationError on a value that is not acceptable.
+ */
 export function propertiesOf(options: RaftServerOptions): RaftProperties {
   const context = options.logger === undefined ? {} : { logger: options.logger };
   if (options.properties === undefined) return RaftProperties.from(options.options ?? {}, context);
@@ -67,7 +72,10 @@ export function propertiesOf(options: RaftServerOptions): RaftProperties {
   return properties;
 }
 
-/** Gives each group its machine. Throws InvalidArgumentError when both or none of the two options are set. */
+/**
+ * Gives each group its machine. Throws InvalidArgumentError when both or none of the two options
+ * are set.
+ */
 export function registryOf(options: RaftServerOptions): StateMachineRegistry {
   const { stateMachine, stateMachineRegistry } = options;
   if ((stateMachine === undefined) === (stateMachineRegistry === undefined)) {

@@ -22,6 +22,7 @@ import type { StartupOption } from '../storage/types.js';
 import { AdminRequests } from './admin-requests.js';
 import { Division } from './division.js';
 import { type BoundAddress, Listeners } from './listeners.js';
+import { PauseMonitor } from './pause-monitor.js';
 import { PeerConnections } from './peer-connections.js';
 import {
   groupsOf,
@@ -53,6 +54,7 @@ export class RaftServer {
   readonly #listeners: Listeners;
   readonly #clientService: ClientProtocolService;
   readonly #admin: AdminRequests;
+  readonly #pauses: PauseMonitor;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   /** Additions of groups happen one after the other. */
@@ -80,6 +82,7 @@ export class RaftServer {
         requestTimeoutMs: this.#config.rpcRequestTimeoutMs,
       },
     );
+    this.#pauses = this.#createPauseMonitor();
     this.#admin = new AdminRequests(this);
     const router = new RequestRouter(this, this.#admin);
     this.#clientService = new ClientProtocolService(router);
@@ -91,14 +94,17 @@ export class RaftServer {
   }
 
   /**
-   * A server that is not started. Throws InvalidArgumentError or ConfigurationError on options that are not acceptable, TlsConfigurationError on a TLS slot that
-   * can't be used.
+   * A server that is not started. Throws InvalidArgumentError or ConfigurationError on options that
+   * are not acceptable, TlsConfigurationError on a TLS slot that can't be used.
    */
   static create(options: RaftServerOptions): RaftServer {
     return new RaftServer(options);
   }
 
-  /** Opens the groups, then accepts requests. Rejects when one can't be opened or a port is taken; everything is closed again then. */
+  /**
+   * Opens the groups, then accepts requests. Rejects when one can't be opened or a port is taken;
+   * everything is closed again then.
+   */
   start(): Promise<void> {
     this.#starting ??= this.#start();
     return this.#starting;
@@ -142,7 +148,10 @@ export class RaftServer {
     throw new GroupMismatchException(`${this.id}: ${groupId} not found.`);
   }
 
-  /** Carries a client's request out, without a socket. Rejects with errors that no reply can tell (spec: consensus 7.9). */
+  /**
+   * Carries a client's request out, without a socket. Rejects with errors that no reply can tell
+   * (spec: consensus 7.9).
+   */
   async submit(request: RaftClientRequest): Promise<RaftClientReply> {
     return this.getDivision(request.groupId).submitClientRequest(request);
   }
@@ -154,7 +163,10 @@ export class RaftServer {
     });
   }
 
-  /** Hosts another group from now on (spec: consensus 1.5). Rejects with AlreadyExistsException, AlreadyClosedException, or what its start fails with. */
+  /**
+   * Hosts another group from now on (spec: consensus 1.5). Rejects with AlreadyExistsException,
+   * AlreadyClosedException, or what its start fails with.
+   */
   addGroup(group: RaftGroup, format: boolean): Promise<void> {
     const addition = this.#lastAddition.then(() => this.#add(group, format ? 'FORMAT' : 'RECOVER'));
     this.#lastAddition = addition.catch(() => undefined);
@@ -201,6 +213,7 @@ export class RaftServer {
       await this.#listeners.close(0);
       throw error;
     }
+    this.#pauses.start();
     this.#logger.log('info', `serves ${this.#divisions.size} groups`, { address: this.address });
   }
 
@@ -260,6 +273,7 @@ export class RaftServer {
   }
 
   async #close(): Promise<void> {
+    this.#pauses.stop();
     await this.#lastAddition;
     for (const division of this.#divisions.values()) this.#notifyShutdown(division);
     await Promise.all([...this.#divisions.values()].map((division) => division.close()));
@@ -270,6 +284,21 @@ export class RaftServer {
     }
     this.#peers.close(0);
     this.#scheduler.close();
+  }
+
+  #createPauseMonitor(): PauseMonitor {
+    const { engine, closeThresholdMs } = this.#config;
+    return new PauseMonitor({
+      runtime: this.#runtime,
+      logger: this.#logger,
+      thresholdMs: engine.sleepDeviationThresholdMs,
+      stepDownMs: engine.stepDownWaitTimeMs,
+      closeMs: closeThresholdMs,
+      stepDown: () => {
+        for (const division of this.#divisions.values()) division.stepDownAfterPause();
+      },
+      close: () => void this.close(),
+    });
   }
 
   #notifyShutdown(division: Division): void {

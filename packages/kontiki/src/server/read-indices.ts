@@ -12,8 +12,8 @@ export type ReadIndexCallback = (
 ) => void;
 
 /**
- * Read indices at the leader: reads of one turn share one confirmation of the leadership, which always starts after they arrived
- * (spec: consensus 7.4, H-3).
+ * Read indices at the leader: reads of one turn share one confirmation of the leadership, which
+ * always starts after they arrived (spec: consensus 7.4, H-3).
  */
 export class ReadIndices {
   readonly #parts: DivisionParts;

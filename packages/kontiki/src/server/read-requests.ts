@@ -52,7 +52,7 @@ export class ReadRequests {
   staleRead(request: RaftClientRequest, minIndex: number, sink: ReplySink): void {
     const { engine, replies, stateMachine, memberId } = this.#parts;
     if (engine.commitIndex < minIndex) {
-      const text = `${memberId}: commit index ${engine.commitIndex} is below the minimum ${minIndex}`;
+      const text = `${memberId}: commit index ${engine.commitIndex} is below ${minIndex}`;
       const cause = new StaleReadException(text);
       const error = new StateMachineException(memberId, cause.javaClass, text, { cause });
       sink.onReply(replies.exception(request, error));

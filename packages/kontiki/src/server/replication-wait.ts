@@ -3,7 +3,10 @@ import type { ReplySink } from '../rpc/ratis/server/handler.js';
 import type { Replies } from './replies.js';
 import type { Watches } from './watches.js';
 
-/** Holds the reply of a write until it is replicated as far as the client asked (spec: consensus 7.2 step 8). */
+/**
+ * Holds the reply of a write until it is replicated as far as the client asked (spec: consensus 7.2
+ * step 8).
+ */
 export class ReplicationWait implements ReplySink {
   readonly #request: RaftClientRequest;
   readonly #level: ReplicationLevel;

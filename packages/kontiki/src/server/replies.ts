@@ -58,7 +58,9 @@ export class Replies {
     );
   }
 
-  /** A write that was applied, but not replicated as far as the client asked (spec: consensus 7.2). */
+  /**
+   * A write that was applied, but not replicated as far as the client asked (spec: consensus 7.2).
+   */
   withWatch(write: RaftClientReply, watch: RaftClientReply): RaftClientReply {
     return {
       ...write,

@@ -38,8 +38,10 @@ function keyOf(id: Uint8Array): string {
 }
 
 /**
- * Outcomes of writes by client id and call id, so that a retry is answered and not applied again (spec: R-1 to R-7). A call whose write was not appended, or was cut
- * from the log, is simply forgotten: the next try makes a new entry (spec: R-2, R-3). `P` is what stands for a write under way.
+ * Outcomes of writes by client id and call id, so that a retry is answered and not applied again
+ * (spec: R-1 to R-7). A call whose write was not appended, or was cut from the log, is simply
+ * forgotten: the next try makes a new entry (spec: R-2, R-3). `P` is what stands for a write under
+ * way.
  */
 export class RetryCache<P extends object> {
   readonly #expiryMs: number;
@@ -87,13 +89,19 @@ export class RetryCache<P extends object> {
     this.#set(this.#client(clientId), callId, pending);
   }
 
-  /** The write was not appended, or was cut: a retry makes a new entry. Nothing happens when another one took its place. */
+  /**
+   * The write was not appended, or was cut: a retry makes a new entry. Nothing happens when another
+   * one took its place.
+   */
   fail(clientId: Uint8Array, callId: CallId, pending: P): void {
     const client = this.#clients.get(keyOf(clientId));
     if (client?.calls.get(callId) === pending) this.#remove(client, callId);
   }
 
-  /** The entry was applied; returns the write under way that stood for it. Done already: nothing changes (spec: R-4, R-5). */
+  /**
+   * The entry was applied; returns the write under way that stood for it. Done already: nothing
+   * changes (spec: R-4, R-5).
+   */
   complete(
     clientId: Uint8Array,
     callId: CallId,
@@ -121,7 +129,10 @@ export class RetryCache<P extends object> {
     }
   }
 
-  /** Drops what was completed longer than the expiry time ago; outcomes live at most one eighth of it longer. */
+  /**
+   * Drops what was completed longer than the expiry time ago; outcomes live at most one eighth of
+   * it longer.
+   */
   expire(nowMs: number): void {
     this.#nextExpiryMs = nowMs + this.#expiryMs / 8;
     this.#records.expire(nowMs - this.#expiryMs, (number, callId, address) => {

@@ -7,8 +7,10 @@ const LINEAR = 'MultipleLinearRandomRetry';
 const EXPONENTIAL = 'ExponentialBackoffRetry';
 
 /**
- * The pauses of an appender after errors, as (milliseconds, count) pairs, from `raft.server.log.appender.retry.policy` (spec: consensus 3.3): a list of pairs, perhaps
- * with its class name, or `ExponentialBackoffRetry,<base>,<max>,<attempts>`. Throws InvalidArgumentError on anything else.
+ * The pauses of an appender after errors, as (milliseconds, count) pairs, from
+ * `raft.server.log.appender.retry.policy` (spec: consensus 3.3): a list of pairs, perhaps with its
+ * class name, or `ExponentialBackoffRetry,<base>,<max>,<attempts>`. Throws InvalidArgumentError on
+ * anything else.
  */
 export function parseRetryPauses(text: string): Pauses {
   const words = text.split(',').map((word) => word.trim());

@@ -39,10 +39,12 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Outcomes of writes, packed into chunks of bytes, because a follower keeps one for each entry of the last minute (design: section 3). Chunks are dropped whole
- * when all that is in them is old, or forgotten.
+ * Outcomes of writes, packed into chunks of bytes, because a follower keeps one for each entry of
+ * the last minute (design: section 3). Chunks are dropped whole when all that is in them is old, or
+ * forgotten.
  *
- * Record: client number (u32), call id (8 bytes), log index (f64), position of the commit infos (u32), flags (u8), a spare byte, length (u32), bytes.
+ * Record: client number (u32), call id (8 bytes), log index (f64), position of the commit infos
+ * (u32), flags (u8), a spare byte, length (u32), bytes.
  */
 export class RetryRecords {
   readonly #chunks = new Map<number, Chunk>();

@@ -13,8 +13,9 @@ export interface Wakeup {
 const LATE_MS = 10;
 
 /**
- * One timer for all divisions of a server: a heap of wake-ups, and a single timer of the runtime for the earliest. A wake-up that comes late, because something
- * blocked the thread, is put off until the input that waited has been read.
+ * One timer for all divisions of a server: a heap of wake-ups, and a single timer of the runtime
+ * for the earliest. A wake-up that comes late, because something blocked the thread, is put off
+ * until the input that waited has been read.
  */
 export class Scheduler {
   readonly #runtime: Runtime;

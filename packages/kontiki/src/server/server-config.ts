@@ -5,7 +5,10 @@ import type { TransportLimits } from '../rpc/transport.js';
 import type { RaftLogConfig } from '../storage/types.js';
 import { parseRetryPauses } from './retry-pauses.js';
 
-/** Everything that a server reads from its configuration, with types; milliseconds, bytes and counts. */
+/**
+ * Everything that a server reads from its configuration, with types; milliseconds, bytes and
+ * counts.
+ */
 export interface ServerConfig {
   readonly engine: EngineConfig;
   readonly log: RaftLogConfig;
@@ -15,6 +18,8 @@ export interface ServerConfig {
   readonly storageDirs: readonly string[];
   readonly freeSpaceMinBytes: number;
   readonly removedGroupsDir: string;
+  /** A pause of the process beyond it closes the server (spec: consensus 1.7). */
+  readonly closeThresholdMs: number;
   readonly readOption: 'DEFAULT' | 'LINEARIZABLE';
   readonly readTimeoutMs: number;
   readonly writeIndexExpiryMs: number;
@@ -61,6 +66,7 @@ export function readServerConfig(properties: RaftProperties): ServerConfig {
     storageDirs: get('raft.server.storage.dir'),
     freeSpaceMinBytes: get('raft.server.storage.free-space.min'),
     removedGroupsDir: get('raft.server.removed.groups.dir'),
+    closeThresholdMs: get('raft.server.close.threshold'),
     readOption: get('raft.server.read.option'),
     readTimeoutMs: get('raft.server.read.timeout'),
     writeIndexExpiryMs: get(

@@ -9,7 +9,10 @@ interface Waiter {
   readonly deadlineMs: number;
 }
 
-/** Takes snapshots on request and by trigger, and purges the log after (spec: storage 10.4, consensus 5.1, 5.2). */
+/**
+ * Takes snapshots on request and by trigger, and purges the log after (spec: storage 10.4,
+ * consensus 5.1, 5.2).
+ */
 export class Snapshots {
   readonly #parts: DivisionParts;
   readonly #updater: Updater;

@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Keeps the writes of one client in order when its state machine starts transactions asynchronously: starts overlap, what comes after them
- * happens in the order of submission.
+ * Keeps the writes of one client in order when its state machine starts transactions
+ * asynchronously: starts overlap, what comes after them happens in the order of submission.
  */
 export class StartOrder {
   readonly #queues = new Map<string, Waiting[]>();
@@ -18,7 +18,9 @@ export class StartOrder {
     return !this.#queues.has(client);
   }
 
-  /** Calls `next` once `started` is settled and everything that was added before has had its turn. */
+  /**
+   * Calls `next` once `started` is settled and everything that was added before has had its turn.
+   */
   add(client: string, started: Promise<void>, next: (error: Error | undefined) => void): void {
     const waiting: Waiting = { ready: false, error: undefined, next };
     const queue = this.#queues.get(client);

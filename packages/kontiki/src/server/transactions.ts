@@ -4,8 +4,9 @@ import type { PendingWrites } from './pending-write.js';
 import { Transaction } from './transaction-context.js';
 
 /**
- * Contexts of entries between append and apply (spec: consensus 6.1, S-5): the leader's own stand with its pending writes, those of entries with state machine data
- * are made when they are appended, all others when they are applied.
+ * Contexts of entries between append and apply (spec: consensus 6.1, S-5): the leader's own stand
+ * with its pending writes, those of entries with state machine data are made when they are
+ * appended, all others when they are applied.
  */
 export class Transactions {
   readonly #pending: PendingWrites;

@@ -73,7 +73,7 @@ function writeEntry(index: number): LogEntry {
   });
 }
 
-test('S-2: entries are applied in order, serial calls before their applies, up to the commit index', () => {
+test('S-2: entries are applied in order up to the commit index, each after its serial call', () => {
   const f = new Fixture('wmww');
   f.updater.setCommitIndex(2);
   assert.equal(f.updater.step(), true);
@@ -143,7 +143,7 @@ test('entries that left the cache are read, and applied once they are there', as
   assert.equal(f.updater.appliedIndex, 3);
 });
 
-test('S-4: a hold calls back only when no apply is under way, and nothing starts meanwhile', async () => {
+test('S-4: a hold waits for applies under way, and nothing starts meanwhile', async () => {
   const f = new Fixture('ww');
   let finish: (value: undefined) => void = () => undefined;
   f.apply = () => new Promise((resolve) => (finish = resolve));

@@ -30,15 +30,19 @@ export interface UpdaterHooks {
 
 /** Entries applied without looking at the clock. */
 const STRIDE = 32;
-/** Applies in one step take about this long at most: elections and heartbeats go ahead of bulk work (spec: consensus 9). */
+/**
+ * Applies in one step take about this long at most: elections and heartbeats go ahead of bulk work
+ * (spec: consensus 9).
+ */
 const STEP_MS = 8;
 /** Applies under way at once; above it, the updater waits. */
 const OUTSTANDING_MAX = 4096;
 const READ_LIMITS = { maxBytes: 4 * 1024 * 1024, maxCount: 1024, withData: false };
 
 /**
- * Applies committed entries in order (spec: consensus 6.3). Calls are made in log order; the futures may finish in any order, and what readers are
- * told is the contiguous prefix (spec: S-2, H-4). Machines that answer synchronously cost no promise.
+ * Applies committed entries in order (spec: consensus 6.3). Calls are made in log order; the
+ * futures may finish in any order, and what readers are told is the contiguous prefix (spec: S-2,
+ * H-4). Machines that answer synchronously cost no promise.
  */
 export class Updater {
   readonly #log: RaftLog;
@@ -80,7 +84,10 @@ export class Updater {
     if (index > this.#commitIndex) this.#commitIndex = index;
   }
 
-  /** Stops handing entries over and calls back once no apply is under way (spec: S-4). `resume` goes on. */
+  /**
+   * Stops handing entries over and calls back once no apply is under way (spec: S-4). `resume` goes
+   * on.
+   */
   hold(whenIdle: () => void): void {
     this.#held = true;
     this.#whenIdle = whenIdle;
@@ -92,7 +99,10 @@ export class Updater {
     this.#hooks.wake();
   }
 
-  /** Applies everything up to the commit index of now, then calls back; at once when the updater failed. */
+  /**
+   * Applies everything up to the commit index of now, then calls back; at once when the updater
+   * failed.
+   */
   finish(done: () => void): void {
     this.#finished.push(done);
     this.#hooks.wake();

@@ -6,7 +6,10 @@ import type { Outcome } from '../rpc/ratis/server/handler.js';
 import type { PendingCall } from '../rpc/transport.js';
 import type { DivisionParts } from './division-parts.js';
 
-/** Vote requests, both ways: those of candidates to this server, and its own (spec: consensus 2.4, 2.5). */
+/**
+ * Vote requests, both ways: those of candidates to this server, and its own (spec: consensus 2.4,
+ * 2.5).
+ */
 export class Votes {
   readonly #parts: DivisionParts;
   readonly #asked = new Map<number, Outcome<VoteReply>>();

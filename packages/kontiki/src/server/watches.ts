@@ -22,7 +22,9 @@ export interface WatchLimits {
   readonly denominationMs: number;
 }
 
-/** One level: watches sorted by index, so that a rise of the level looks at those it answers only. */
+/**
+ * One level: watches sorted by index, so that a rise of the level looks at those it answers only.
+ */
 class WatchQueue {
   readonly level: ReplicationLevel;
   readonly watches: Watch[] = [];

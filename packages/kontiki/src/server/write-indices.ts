@@ -1,6 +1,7 @@
 /**
- * The largest log index of each client's writes, for reads that must see them (spec: consensus 7.4). Told after the append, so a failed one leaves nothing
- * behind (spec: H-13). An index lives for one to two expiry times after its last use.
+ * The largest log index of each client's writes, for reads that must see them (spec: consensus
+ * 7.4). Told after the append, so a failed one leaves nothing behind (spec: H-13). An index lives
+ * for one to two expiry times after its last use.
  */
 export class WriteIndices {
   readonly #expiryMs: number;

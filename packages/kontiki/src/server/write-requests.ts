@@ -22,7 +22,8 @@ import type { Watches } from './watches.js';
 const ENTRY_HEAD_MAX_BYTES = 128;
 
 /**
- * Writes at the leader (spec: consensus 7.2): checks, retry cache, state machine, permit, log. Proposals of one turn are gathered and go to the log in one call.
+ * Writes at the leader (spec: consensus 7.2): checks, retry cache, state machine, permit, log.
+ * Proposals of one turn are gathered and go to the log in one call.
  */
 export class WriteRequests {
   readonly #parts: DivisionParts;
@@ -93,7 +94,10 @@ export class WriteRequests {
     return this.#proposed;
   }
 
-  /** Entries from `index` on are cut from the log: their clients have to try again (spec: consensus 3.7). */
+  /**
+   * Entries from `index` on are cut from the log: their clients have to try again (spec: consensus
+   * 3.7).
+   */
   truncate(index: number): void {
     const error = this.#notLeader();
     for (const write of this.pending.truncate(index)) {
@@ -102,7 +106,10 @@ export class WriteRequests {
     }
   }
 
-  /** The office is lost: everybody who waits is told; the entries may still be applied or cut (spec: consensus 3.12). */
+  /**
+   * The office is lost: everybody who waits is told; the entries may still be applied or cut (spec:
+   * consensus 3.12).
+   */
   leadershipLost(): Transaction[] {
     this.limits.close();
     const error = this.#notLeader();
@@ -132,7 +139,9 @@ export class WriteRequests {
     return replies.notLeader(isRunning(), engine.leaderId, engine.configuration);
   }
 
-  /** Replies and returns false when this is no leader that may take the write (spec: consensus 7.1). */
+  /**
+   * Replies and returns false when this is no leader that may take the write (spec: consensus 7.1).
+   */
   #checkLeader(request: RaftClientRequest, sink: ReplySink): boolean {
     const { engine, replies, retryCache } = this.#parts;
     const check = engine.leaderCheck(false);
@@ -188,7 +197,9 @@ export class WriteRequests {
     };
   }
 
-  /** The leader checks again, because the state machine took its time (spec: consensus 7.2 step 6). */
+  /**
+   * The leader checks again, because the state machine took its time (spec: consensus 7.2 step 6).
+   */
   #appendAfterWait(write: PendingWrite): void {
     const { engine, replies } = this.#parts;
     if (this.#parts.isRunning() && engine.leaderCheck(false) === 'ok') {
@@ -296,7 +307,10 @@ export class WriteRequests {
     write.fail(error);
   }
 
-  /** A started transaction is not appended: its permit, its entry of the retry cache and what the machine prepared go (spec: H-8, H-30). */
+  /**
+   * A started transaction is not appended: its permit, its entry of the retry cache and what the
+   * machine prepared go (spec: H-8, H-30).
+   */
   #cancel(write: PendingWrite, error: Error): void {
     const { retryCache, stateMachine, logger } = this.#parts;
     if (write.hasPermit) this.limits.release(write.sizeBytes);

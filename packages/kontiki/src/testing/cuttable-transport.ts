@@ -23,7 +23,10 @@ const CUT: RpcStatus = {
 
 type Callback = (status: RpcStatus, reply: Uint8Array | undefined) => void;
 
-/** A transport whose links can be cut and mended, for tests: what goes over a cut link fails with UNAVAILABLE. */
+/**
+ * A transport whose links can be cut and mended, for tests: what goes over a cut link fails with
+ * UNAVAILABLE.
+ */
 export class CuttableTransport implements RpcTransport {
   readonly #inner: RpcTransport;
   readonly #channels = new Set<CuttableChannel>();

@@ -8,7 +8,10 @@ export class ConditionTimeoutError extends KontikiError {
 
 const POLL_MS = 5;
 
-/** Waits until `condition` gives something other than undefined or false, and gives that. Rejects with ConditionTimeoutError. */
+/**
+ * Waits until `condition` gives something other than undefined or false, and gives that. Rejects
+ * with ConditionTimeoutError.
+ */
 export async function eventually<T>(
   what: string,
   condition: () => T | undefined | false,

@@ -57,7 +57,7 @@ test('a follower that was away catches up', async () => {
   assert.deepEqual(applied(cluster, away), texts);
 });
 
-test('a leader that is cut off steps down, and its unfinished writes are repaired away', async () => {
+test('a leader that is cut off steps down; what it did not finish is cut', async () => {
   await using cluster = await MiniCluster.start(options());
   await cluster.write(bytes('a'));
   const old = await cluster.waitForLeader();
@@ -77,7 +77,7 @@ test('a leader that is cut off steps down, and its unfinished writes are repaire
   for (const peer of cluster.peers) assert.deepEqual(applied(cluster, peer.id), ['a', 'kept']);
 });
 
-test('R-2: a retry of an applied write is answered with the same reply, also by the next leader and after a restart', async () => {
+test('R-2: a retry gets the same reply, also from the next leader and after a restart', async () => {
   await using cluster = await MiniCluster.start(options());
   const request = cluster.request(bytes('once'));
   const first = await (await cluster.waitForLeader()).submitClientRequest(request);

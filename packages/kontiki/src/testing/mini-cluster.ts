@@ -40,7 +40,9 @@ const FAST: RaftOptions = {
 
 const PORT = 1;
 
-/** Several servers in one process, over the transport in memory, with storage in a temporary folder. */
+/**
+ * Several servers in one process, over the transport in memory, with storage in a temporary folder.
+ */
 export class MiniCluster {
   readonly groups: readonly RaftGroup[];
   readonly peers: readonly RaftPeer[];

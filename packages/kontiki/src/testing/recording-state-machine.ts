@@ -2,7 +2,10 @@ import type { TermIndex } from '../protocol/term-index.js';
 import { BaseStateMachine } from '../statemachine/index.js';
 import type { TransactionContext } from '../statemachine/types.js';
 
-/** A state machine for tests: keeps the texts that were written, in order, and answers with their number. */
+/**
+ * A state machine for tests: keeps the texts that were written, in order, and answers with their
+ * number.
+ */
 export class RecordingStateMachine extends BaseStateMachine {
   /** What was applied, oldest first. */
   readonly applied: string[] = [];

@@ -42,8 +42,8 @@ class Slot implements AppendSink {
 }
 
 /**
- * The follower's side of an append stream (spec: wire-grpc 7.3.1): replies to requests with entries leave in order of arrival, those to heartbeats
- * as soon as they are there.
+ * The follower's side of an append stream (spec: wire-grpc 7.3.1): replies to requests with entries
+ * leave in order of arrival, those to heartbeats as soon as they are there.
  */
 export class AppendEntriesStream implements StreamListener {
   readonly #stream: ServerStream;

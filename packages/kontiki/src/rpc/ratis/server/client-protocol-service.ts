@@ -25,7 +25,10 @@ export class ClientProtocolService {
     };
   }
 
-  /** Ends the ordered streams of a group, and those that have not seen a request (spec: wire-grpc 5.3). */
+  /**
+   * Ends the ordered streams of a group, and those that have not seen a request (spec: wire-grpc
+   * 5.3).
+   */
   leadershipLost(groupId: RaftGroupId): void {
     for (const stream of [...this.#ordered]) {
       if (stream.groupId === undefined || stream.groupId.equals(groupId)) stream.complete();

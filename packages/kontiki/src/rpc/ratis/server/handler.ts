@@ -31,14 +31,20 @@ export interface AppendSink {
 /** Outcome of a call between servers: an error, or a value. */
 export type Outcome<T> = (error: Error | undefined, value: T | undefined) => void;
 
-/** What the Ratis services ask of the server that hosts the divisions. Errors of routing go to the sinks, too. */
+/**
+ * What the Ratis services ask of the server that hosts the divisions. Errors of routing go to the
+ * sinks, too.
+ */
 export interface RaftServerHandler {
   readonly id: RaftPeerId;
   submitClientRequest(request: RaftClientRequest, sink: ReplySink): void;
   submitAdminRequest(request: AdminRequest, sink: ReplySink): void;
   requestVote(groupId: RaftGroupId, request: VoteRequest, done: Outcome<VoteReply>): void;
   appendEntries(groupId: RaftGroupId, request: AppendEntriesRequestMessage, sink: AppendSink): void;
-  /** The read index for a request that came to another server, which sends it without its message (spec: consensus 7.4). */
+  /**
+   * The read index for a request that came to another server, which sends it without its message
+   * (spec: consensus 7.4).
+   */
   readIndex(groupId: RaftGroupId, request: RaftClientRequest, done: Outcome<number>): void;
   /** True when this server campaigns (spec: consensus 2.9). */
   startLeaderElection(

@@ -14,7 +14,9 @@ import type { RaftServerHandler, ReplySink } from './handler.js';
 import type { ReplyEncoder } from './reply-encoder.js';
 import { statusOfError } from './status.js';
 
-/** Requests that one stream may hold: beyond it the client does not keep the rules of the window. */
+/**
+ * Requests that one stream may hold: beyond it the client does not keep the rules of the window.
+ */
 const HELD_MAX = 65_536;
 
 /** One request of the window, and later its reply. */
@@ -41,8 +43,9 @@ class Slot implements ReplySink {
 }
 
 /**
- * The server side of an ordered client stream (spec: wire-grpc 5.3): requests are carried out in the order of their sequence numbers, and their replies leave in
- * that order, although they may overlap.
+ * The server side of an ordered client stream (spec: wire-grpc 5.3): requests are carried out in
+ * the order of their sequence numbers, and their replies leave in that order, although they may
+ * overlap.
  */
 export class OrderedStream implements StreamListener {
   readonly #stream: ServerStream;
@@ -108,7 +111,9 @@ export class OrderedStream implements StreamListener {
     this.#stream.end(OK_STATUS);
   }
 
-  /** A request failed in a way that no reply can tell: the stream ends, what was submitted goes on. */
+  /**
+   * A request failed in a way that no reply can tell: the stream ends, what was submitted goes on.
+   */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#over();

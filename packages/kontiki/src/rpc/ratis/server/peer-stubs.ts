@@ -41,7 +41,10 @@ export interface AppendStreamListener {
   onReply(reply: AppendEntriesReplyMessage): void;
   /** There is room again after `send` returned false. */
   onDrain(): void;
-  /** The stream is over. `failed` names the request when the peer told which; `clean`: completed without an error. */
+  /**
+   * The stream is over. `failed` names the request when the peer told which; `clean`: completed
+   * without an error.
+   */
   onEnd(
     failed: { readonly callId: CallId; readonly isHeartbeat: boolean } | undefined,
     clean: boolean,
@@ -110,8 +113,9 @@ export class AppendStream implements StreamListener {
 }
 
 /**
- * The connections to one peer's main listener, shared by all groups: one for entries and snapshots, one for heartbeats, and one for unary calls, because cancelled
- * calls can cost a connection its life (design: section 4).
+ * The connections to one peer's main listener, shared by all groups: one for entries and snapshots,
+ * one for heartbeats, and one for unary calls, because cancelled calls can cost a connection its
+ * life (design: section 4).
  */
 export class PeerStubs {
   readonly address: string;
@@ -156,7 +160,9 @@ export class PeerStubs {
     return this.#call(Paths.requestVote, bytes, decodeRequestVoteReply, done);
   }
 
-  /** The leader's read index for `request`, which is sent without its message (spec: consensus 7.4). */
+  /**
+   * The leader's read index for `request`, which is sent without its message (spec: consensus 7.4).
+   */
   readIndex(
     route: CallRoute,
     request: RaftClientRequest,

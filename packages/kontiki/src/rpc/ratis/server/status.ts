@@ -7,7 +7,9 @@ import { MalformedMessageError } from '../../../proto/wire/index.js';
 import { RaftIOException, TimeoutIOException } from '../../../protocol/exceptions.js';
 import { type RpcStatus, StatusCode } from '../../transport.js';
 
-/** What a message that can't be read is answered with: no exception travels (spec: wire-grpc 4.5). */
+/**
+ * What a message that can't be read is answered with: no exception travels (spec: wire-grpc 4.5).
+ */
 const UNREADABLE: RpcStatus = {
   code: StatusCode.UNKNOWN,
   message: 'Application error processing RPC',
