@@ -38,8 +38,9 @@ export function addClientOptions(command: Command, groupId: RaftGroupId, text: s
 }
 
 /**
- * Runs `work` with a client and closes it. `work` calls `alive` when something was answered; when nothing was for the time that the user gave, everything is given up with a
- * CliError that says what happened last.
+ * Runs `work` with a client and closes it. `work` calls `alive` when something was answered; when
+ * nothing was for the time that the user gave, everything is given up with a CliError that says
+ * what happened last.
  */
 export async function withClient<T>(
   options: ClientOptions,

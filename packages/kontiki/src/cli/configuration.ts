@@ -33,8 +33,9 @@ function readEntries(file: string): Map<string, string> {
 }
 
 /**
- * The configuration: what the command sets by itself, then the file, then `-D`, the later ones win. Keys that nothing reads are warned of, with the known
- * key that was perhaps meant. Throws CliError or ConfigurationError.
+ * The configuration: what the command sets by itself, then the file, then `-D`, the later ones win.
+ * Keys that nothing reads are warned of, with the known key that was perhaps meant. Throws CliError
+ * or ConfigurationError.
  */
 export function loadConfiguration(
   sources: ConfigurationSources,

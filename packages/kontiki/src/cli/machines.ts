@@ -27,7 +27,10 @@ function isClass(value: (...args: never[]) => unknown): boolean {
   return METHODS.some((name) => name in prototype);
 }
 
-/** The machine of a module's default export: a class, a function that makes machines, or one machine. */
+/**
+ * The machine of a module's default export: a class, a function that makes machines, or one
+ * machine.
+ */
 async function fromExport(exported: unknown, groupId: RaftGroupId): Promise<unknown> {
   if (typeof exported !== 'function') return exported;
   if (isClass(exported as () => unknown)) return new (exported as new () => unknown)();
@@ -76,7 +79,10 @@ export function defaultGroupId(name: string): RaftGroupId {
   return name === 'counter' ? COUNTER_GROUP_ID : DEMO_GROUP_ID;
 }
 
-/** Pairs groups with machines in the order in which they were given. Throws CliError when they do not pair up. */
+/**
+ * Pairs groups with machines in the order in which they were given. Throws CliError when they do
+ * not pair up.
+ */
 export function pairGroups(
   groupIds: readonly RaftGroupId[],
   machines: readonly string[],

@@ -102,7 +102,10 @@ export function reasonOf(error: unknown): string {
   return reasons[systemCodeOf(error) ?? ''] ?? messageOf(error);
 }
 
-/** TLS as the options say: mutual when there are certificate and key; undefined is plain text. Throws CliError. */
+/**
+ * TLS as the options say: mutual when there are certificate and key; undefined is plain text.
+ * Throws CliError.
+ */
 export function tlsOf(options: CommonOptions): TlsOptions | undefined {
   const { tlsCa, tlsCert, tlsKey } = options;
   if (tlsCa === undefined && tlsCert === undefined && tlsKey === undefined) return undefined;

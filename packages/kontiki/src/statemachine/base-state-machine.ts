@@ -24,11 +24,13 @@ export interface BaseStateMachineOptions {
 }
 
 /**
- * A state machine with defaults for everything but `applyTransaction` and `query`. With snapshots it needs two methods more:
- * `takeSnapshot`, which hands the state to `saveSnapshot`, and `restore`, which gets it back.
+ * A state machine with defaults for everything but `applyTransaction` and `query`. With snapshots
+ * it needs two methods more: `takeSnapshot`, which hands the state to `saveSnapshot`, and
+ * `restore`, which gets it back.
  *
- * It keeps track of what was applied by itself. To hear of events, declare the `notify...` methods of StateMachineEvents; one that
- * overrides `notifyTermIndexUpdated` or `applyTransactionSerial` calls the one here too.
+ * It keeps track of what was applied by itself. To hear of events, declare the `notify...` methods
+ * of StateMachineEvents; one that overrides `notifyTermIndexUpdated` or `applyTransactionSerial`
+ * calls the one here too.
  */
 export abstract class BaseStateMachine implements StateMachine, StateMachineEvents {
   protected readonly fs: VirtualFileSystem;
@@ -62,7 +64,9 @@ export abstract class BaseStateMachine implements StateMachine, StateMachineEven
     return this.#lastApplied;
   }
 
-  /** The server that runs this machine. Throws StateMachineNotInitializedError before `initialize`. */
+  /**
+   * The server that runs this machine. Throws StateMachineNotInitializedError before `initialize`.
+   */
   protected get server(): StateMachineServer {
     if (this.#server === undefined) throw notInitialized();
     return this.#server;
@@ -138,8 +142,9 @@ export abstract class BaseStateMachine implements StateMachine, StateMachineEven
   }
 
   /**
-   * Writes the state after everything applied, and returns its index for `takeSnapshot`; -1 when nothing was applied. The content
-   * must be complete before the next apply: build it without awaiting, or from a copy.
+   * Writes the state after everything applied, and returns its index for `takeSnapshot`; -1 when
+   * nothing was applied. The content must be complete before the next apply: build it without
+   * awaiting, or from a copy.
    */
   protected async saveSnapshot(content: Uint8Array | SnapshotContent): Promise<number> {
     const termIndex = this.#lastApplied;
@@ -150,7 +155,9 @@ export abstract class BaseStateMachine implements StateMachine, StateMachineEven
     return termIndex.index;
   }
 
-  /** Reads a snapshot from its file. The default takes it as one piece and hands it to `restore`. */
+  /**
+   * Reads a snapshot from its file. The default takes it as one piece and hands it to `restore`.
+   */
   protected async loadSnapshot(snapshot: SnapshotInfo): Promise<void> {
     const file = snapshot.files[0];
     if (file !== undefined) await this.restore(await this.snapshots.read(file));

@@ -13,8 +13,8 @@ export function formatMd5Line(digest: Uint8Array, fileName: string): string {
 }
 
 /**
- * The digest in an MD5 file: only the first line counts, and it must name `fileName`, perhaps with a path before it.
- * Undefined when it does not (spec: storage 10.1).
+ * The digest in an MD5 file: only the first line counts, and it must name `fileName`, perhaps with
+ * a path before it. Undefined when it does not (spec: storage 10.1).
  */
 export function parseMd5Line(text: string, fileName: string): Uint8Array | undefined {
   const match = MD5_LINE.exec((text.split(/\r\n|\r|\n/, 1)[0] ?? '').trim());

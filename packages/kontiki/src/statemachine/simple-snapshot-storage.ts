@@ -26,7 +26,10 @@ export function snapshotFileName(termIndex: TermIndex): string {
   return `snapshot.${termIndex.term}_${termIndex.index}`;
 }
 
-/** The position in a snapshot's file name; undefined when it is not such a name (spec: storage 10.1). */
+/**
+ * The position in a snapshot's file name; undefined when it is not such a name (spec: storage
+ * 10.1).
+ */
 export function parseSnapshotFileName(name: string): TermIndex | undefined {
   const match = SNAPSHOT_NAME.exec(name);
   if (match === null) return undefined;
@@ -65,8 +68,9 @@ export class SimpleSnapshotStorage {
   }
 
   /**
-   * Looks on the disk for the newest snapshot: the highest index that has an MD5 file, else the highest index. A
-   * snapshot whose MD5 file cannot be read is skipped with a warning (spec: storage 10.2, quirk 12).
+   * Looks on the disk for the newest snapshot: the highest index that has an MD5 file, else the
+   * highest index. A snapshot whose MD5 file cannot be read is skipped with a warning (spec:
+   * storage 10.2, quirk 12).
    */
   async loadLatest(): Promise<SnapshotInfo | undefined> {
     const found = await this.#scan();
@@ -76,8 +80,8 @@ export class SimpleSnapshotStorage {
   }
 
   /**
-   * Writes a snapshot durably: first the file, then its MD5 file, each under a temporary name first. Rejects with the
-   * error of the file system.
+   * Writes a snapshot durably: first the file, then its MD5 file, each under a temporary name
+   * first. Rejects with the error of the file system.
    */
   async save(termIndex: TermIndex, content: SnapshotContent): Promise<SnapshotInfo> {
     const path = this.pathOf(termIndex);
@@ -100,7 +104,10 @@ export class SimpleSnapshotStorage {
     return saved;
   }
 
-  /** The bytes of a snapshot's file. Rejects with StorageCorruptedError when its MD5 is known and differs. */
+  /**
+   * The bytes of a snapshot's file. Rejects with StorageCorruptedError when its MD5 is known and
+   * differs.
+   */
   async read(file: SnapshotFile): Promise<Uint8Array> {
     const bytes = await this.#fs.readFile(file.path);
     if (file.digest !== undefined) {
@@ -109,14 +116,17 @@ export class SimpleSnapshotStorage {
     return bytes;
   }
 
-  /** Compares the MD5 of a file with the known one, without loading the file at once. Rejects like `read`. */
+  /**
+   * Compares the MD5 of a file with the known one, without loading the file at once. Rejects like
+   * `read`.
+   */
   async verify(file: SnapshotFile): Promise<void> {
     if (file.digest !== undefined) requireDigest(file, await digestFile(this.#fs, file.path));
   }
 
   /**
-   * Deletes every snapshot behind the `retentionCount`-th newest one that has an MD5 file, and MD5 files without a
-   * snapshot. 0 and less keep all; errors are logged (spec: storage 10.3).
+   * Deletes every snapshot behind the `retentionCount`-th newest one that has an MD5 file, and MD5
+   * files without a snapshot. 0 and less keep all; errors are logged (spec: storage 10.3).
    */
   async cleanup(retentionCount: number): Promise<void> {
     if (retentionCount <= 0) return;

@@ -28,16 +28,22 @@ export interface StateMachineServer {
 }
 
 /**
- * A write on its way through the state machine (spec: consensus 6.1). The same object from `startTransaction` to `applyTransaction` on the leader; made
- * from the log entry elsewhere.
+ * A write on its way through the state machine (spec: consensus 6.1). The same object from
+ * `startTransaction` to `applyTransaction` on the leader; made from the log entry elsewhere.
  */
 export interface TransactionContext {
   readonly serverRole: RaftPeerRole;
   /** The request; on the leader that took it only. */
   readonly clientRequest: RaftClientRequest | undefined;
-  /** What goes into the log; defaults to the request's message. Leader: may be set in `startTransaction`. */
+  /**
+   * What goes into the log; defaults to the request's message. Leader: may be set in
+   * `startTransaction`.
+   */
   logData: Uint8Array;
-  /** Large data that goes beside the log (spec: consensus 6.4). Leader: may be set in `startTransaction`. */
+  /**
+   * Large data that goes beside the log (spec: consensus 6.4). Leader: may be set in
+   * `startTransaction`.
+   */
   stateMachineData: Uint8Array | undefined;
   /** Set by `startTransaction` to refuse the request: the client gets a StateMachineException. */
   exception: Error | undefined;
@@ -61,7 +67,10 @@ export interface StateMachineDataApi {
   truncate(index: number): Promise<void>;
 }
 
-/** Things that happen to a division (spec: consensus 6.2). All optional; called inside the division's unit: be quick, do not call back. */
+/**
+ * Things that happen to a division (spec: consensus 6.2). All optional; called inside the
+ * division's unit: be quick, do not call back.
+ */
 export interface StateMachineEvents {
   notifyLeaderChanged?(memberId: string, leaderId: RaftPeerId): void;
   notifyTermIndexUpdated?(term: number, index: number): void;
@@ -81,11 +90,15 @@ export interface StateMachineEvents {
 }
 
 /**
- * The application (spec: consensus 6.1). `BaseStateMachine` gives defaults for all but `applyTransaction`, `query` and `takeSnapshot`.
- * Whatever `applyTransaction` and `query` return may be a value or a promise; synchronous state machines stay synchronous.
+ * The application (spec: consensus 6.1). `BaseStateMachine` gives defaults for all but
+ * `applyTransaction`, `query` and `takeSnapshot`. Whatever `applyTransaction` and `query` return
+ * may be a value or a promise; synchronous state machines stay synchronous.
  */
 export interface StateMachine {
-  /** Loads the latest snapshot from `storage.stateMachineDirectory`. Called once, before the log opens. */
+  /**
+   * Loads the latest snapshot from `storage.stateMachineDirectory`. Called once, before the log
+   * opens.
+   */
   initialize(server: StateMachineServer, storage: RaftStorage): Promise<void> | void;
   /** Releases files before a snapshot is swapped in. */
   pause(): Promise<void> | void;
@@ -107,7 +120,10 @@ export interface StateMachine {
   /** Stale read; `minIndex` is committed here. */
   queryStale(message: Uint8Array, minIndex: number): Promise<Uint8Array> | Uint8Array;
 
-  /** Leader: check the request, choose what is logged. Light. Set `context.exception` to refuse; a throw is an error of the server. */
+  /**
+   * Leader: check the request, choose what is logged. Light. Set `context.exception` to refuse; a
+   * throw is an error of the server.
+   */
   startTransaction(context: TransactionContext): Promise<void> | void;
   /** Leader, in log order, inside the division's unit. A throw refuses the request. */
   preAppendTransaction(context: TransactionContext): void;
@@ -116,8 +132,9 @@ export interface StateMachine {
   /** Every server, in log order, before the matching `applyTransaction`. */
   applyTransactionSerial(context: TransactionContext): void;
   /**
-   * Every server, called in log order; must be deterministic. A rejected promise, or a thrown StateMachineException, is the application's own error: the client gets it, and
-   * the entry counts as applied. Any other synchronous throw is fatal and closes the division.
+   * Every server, called in log order; must be deterministic. A rejected promise, or a thrown
+   * StateMachineException, is the application's own error: the client gets it, and the entry counts
+   * as applied. Any other synchronous throw is fatal and closes the division.
    */
   applyTransaction(
     context: TransactionContext,
@@ -130,5 +147,7 @@ export interface StateMachine {
   toStateMachineLogEntryString?(body: StateMachineBody): string;
 }
 
-/** Makes the state machine of a group, also for groups found on disk; undefined refuses the group. */
+/**
+ * Makes the state machine of a group, also for groups found on disk; undefined refuses the group.
+ */
 export type StateMachineRegistry = (groupId: RaftGroupId) => StateMachine | undefined;

@@ -53,7 +53,10 @@ function sizeOption(text: string): Option {
   return new Option('--size <bytes>', text).argParser(integerFrom(0)).makeOptionMandatory();
 }
 
-/** `kontiki filestore loadgen|put|get|read`: the client of the file store example (spec: examples 5.5, 5.6). */
+/**
+ * `kontiki filestore loadgen|put|get|read`: the client of the file store example (spec: examples
+ * 5.5, 5.6).
+ */
 export function addFilestoreCommand(program: Command, io: ConsoleIo): void {
   const filestore = program.command('filestore').description('talk to the file store example');
   const loadgen = filestore

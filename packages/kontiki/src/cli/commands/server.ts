@@ -61,33 +61,6 @@ export function addServerCommand(program: Command, io: ConsoleIo): void {
   );
 }
 
-function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(':'));
-}
-
-function portOf(address: string): string {
-  return address.slice(address.lastIndexOf(':') + 1);
-}
-
-/** A peer that others reach at a loopback address only should not listen on any other. */
-function loopbackHost(address: string): string | undefined {
-  const host = hostOf(address).replace(/^\[|\]$/g, '');
-  return /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) ? host : undefined;
-}
-
-/** What the arguments say of the configuration. */
-function ownProperties(peer: RaftPeer, storage: readonly string[]): Record<string, string> {
-  const own: Record<string, string> = {
-    'raft.server.storage.dir': storage.join(','),
-    'raft.grpc.server.port': portOf(peer.address),
-  };
-  const host = loopbackHost(peer.address);
-  if (host !== undefined) own['raft.grpc.server.host'] = host;
-  if (peer.clientAddress !== '') own['raft.grpc.client.port'] = portOf(peer.clientAddress);
-  if (peer.adminAddress !== '') own['raft.grpc.admin.port'] = portOf(peer.adminAddress);
-  return own;
-}
-
 async function makeServer(
   options: ServerCommandOptions,
   properties: RaftProperties,
@@ -135,8 +108,8 @@ async function runServer(options: ServerCommandOptions, io: ConsoleIo): Promise<
 }
 
 /**
- * Settles when the process is told to stop, and rejects when no group is served any more because all failed. A second signal ends the process at
- * once.
+ * Settles when the process is told to stop, and rejects when no group is served any more because
+ * all failed. A second signal ends the process at once.
  */
 function untilStopped(server: RaftServer): { promise: Promise<void>; forget: () => void } {
   const { promise, resolve, reject } = createDeferred();

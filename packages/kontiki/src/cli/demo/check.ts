@@ -59,7 +59,9 @@ async function hashOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Hashes the data files on the disk of every server, and demands the SHA-256 of what was written. */
+/**
+ * Hashes the data files on the disk of every server, and demands the SHA-256 of what was written.
+ */
 export async function checkFiles(
   groupId: RaftGroupId,
   cluster: Cluster,

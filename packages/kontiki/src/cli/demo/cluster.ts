@@ -49,7 +49,9 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Writes a certificate authority, and a certificate for each name that it signed, into a folder. */
+/**
+ * Writes a certificate authority, and a certificate for each name that it signed, into a folder.
+ */
 function writeCertificates(directory: string, names: readonly string[]): void {
   const authority = createCertificateAuthority('kontiki demo');
   writeFileSync(join(directory, 'ca.pem'), authority.certificatePem);

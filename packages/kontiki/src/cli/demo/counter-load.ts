@@ -3,8 +3,9 @@ import { decodeCounterValue, INCREMENT } from '../../examples/counter/index.js';
 import { CliError } from '../cli-error.js';
 
 /**
- * Increments a counter in order, with some requests in flight, until it is stopped. It is the only writer, so the n-th increment must be answered with n: anything else
- * means that a write was lost or applied twice.
+ * Increments a counter in order, with some requests in flight, until it is stopped. It is the only
+ * writer, so the n-th increment must be answered with n: anything else means that a write was lost
+ * or applied twice.
  */
 export class CounterLoad {
   readonly #client: RaftClient;
@@ -31,7 +32,10 @@ export class CounterLoad {
     this.#running.catch(() => undefined);
   }
 
-  /** Sends no more; resolves when everything is answered. Rejects with the first thing that went wrong. */
+  /**
+   * Sends no more; resolves when everything is answered. Rejects with the first thing that went
+   * wrong.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running;

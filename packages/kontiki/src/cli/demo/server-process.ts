@@ -42,7 +42,10 @@ export class ServerProcess {
     return this.#child !== undefined && !this.#isStopping;
   }
 
-  /** Starts the process; resolves once it accepts requests. Rejects with a CliError that quotes its log. */
+  /**
+   * Starts the process; resolves once it accepts requests. Rejects with a CliError that quotes its
+   * log.
+   */
   async start(): Promise<void> {
     const { args, logFile, detached } = this.#options;
     const log = openSync(logFile, 'a');

@@ -121,7 +121,10 @@ export class Story {
     return written;
   }
 
-  /** Kills the leader of the file store in the middle of the upload, and waits until both groups go on. */
+  /**
+   * Kills the leader of the file store in the middle of the upload, and waits until both groups go
+   * on.
+   */
   async #killLeader(upload: Promise<unknown>, display: Display): Promise<ServerProcess> {
     const failed = this.#counter.failed.then(() => undefined);
     await Promise.race([this.#halfway.promise, upload, failed]);

@@ -2,7 +2,10 @@ import type { RaftClient } from '../../client/index.js';
 import type { RaftPeerId } from '../../protocol/ids.js';
 import { decodeCounterValue, GET, INCREMENT } from './messages.js';
 
-/** How an increment is sent: one by one, each with a stream of its own, or all on the ordered stream. */
+/**
+ * How an increment is sent: one by one, each with a stream of its own, or all on the ordered
+ * stream.
+ */
 export type IncrementMode = 'IO' | 'ASYNC';
 
 /** Adds one, in order with the client's other asynchronous writes; the new value. */

@@ -15,7 +15,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * A counter of 32 bits that wraps (spec: examples 3). Its messages and snapshots are those of the Java example.
+ * A counter of 32 bits that wraps (spec: examples 3). Its messages and snapshots are those of the
+ * Java example.
  */
 export class CounterStateMachine extends BaseStateMachine {
   #value = 0;

@@ -13,7 +13,10 @@ import {
 } from './gen/filestore_pb.js';
 import { encodeWrite, layOutWrite } from './messages.js';
 
-/** Flags of a write: the last one of a file closes it; `sync` travels to Java servers, Kontiki's always sync. */
+/**
+ * Flags of a write: the last one of a file closes it; `sync` travels to Java servers, Kontiki's
+ * always sync.
+ */
 export interface WriteFlags {
   readonly close?: boolean;
   readonly sync?: boolean;
@@ -35,7 +38,10 @@ export interface FileRead {
   readonly data: Uint8Array;
 }
 
-/** Calls of the file store over a RaftClient (spec: examples 5.2). All of them reject with the exception of the reply. */
+/**
+ * Calls of the file store over a RaftClient (spec: examples 5.2). All of them reject with the
+ * exception of the reply.
+ */
 export class FileStoreClient {
   readonly #client: RaftClient;
 
@@ -107,7 +113,10 @@ export class FileStoreClient {
     await this.#client.async().send(toBinary(FileStoreRequestProtoSchema, request));
   }
 
-  /** The whole file in pieces, in order, with `inFlight` reads on their way. `sizeBytes` must not exceed the file's size. */
+  /**
+   * The whole file in pieces, in order, with `inFlight` reads on their way. `sizeBytes` must not
+   * exceed the file's size.
+   */
   async *readAll(
     path: string,
     sizeBytes: number,

@@ -34,8 +34,9 @@ export class OpenFiles {
 }
 
 /**
- * The data of one version of a file, on disk. Operations are carried out one after another; writes that are queued together and touch are one system
- * call. A failed write makes every later `sync` fail.
+ * The data of one version of a file, on disk. Operations are carried out one after another; writes
+ * that are queued together and touch are one system call. A failed write makes every later `sync`
+ * fail.
  */
 export class DataFile {
   readonly path: string;
@@ -65,7 +66,9 @@ export class DataFile {
     this.#tail = after.catch(() => undefined);
   }
 
-  /** Writes `data`, which must not change until this resolves. Not durable before the next `sync`. */
+  /**
+   * Writes `data`, which must not change until this resolves. Not durable before the next `sync`.
+   */
   write(position: number, data: Uint8Array): Promise<void> {
     this.#queued.push({ position, data });
     this.#batch ??= this.#chain(() => {
@@ -89,7 +92,10 @@ export class DataFile {
     return this.#chain(() => this.#syncNow());
   }
 
-  /** Exactly `length` bytes. Rejects with StorageCorruptedError when the file is missing or too short. */
+  /**
+   * Exactly `length` bytes. Rejects with StorageCorruptedError when the file is missing or too
+   * short.
+   */
   read(position: number, length: number): Promise<Uint8Array> {
     return this.#chain(async () => {
       const bytes = new Uint8Array(length);

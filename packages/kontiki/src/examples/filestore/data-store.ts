@@ -15,7 +15,10 @@ const OPEN_FILES_MAX = 128;
 /** Refused writes that are remembered, so that followers which still lack them can be served. */
 const REFUSED_MAX = 65_536;
 
-/** The header of a write in the log; undefined for other entries and for paths that are not acceptable. */
+/**
+ * The header of a write in the log; undefined for other entries and for paths that are not
+ * acceptable.
+ */
 export function headerOf(logData: Uint8Array, root: string): WriteHeader | undefined {
   const request = decodeRequest(logData);
   if (request.kind !== 'writeHeader') return undefined;
@@ -23,9 +26,10 @@ export function headerOf(logData: Uint8Array, root: string): WriteHeader | undef
 }
 
 /**
- * The data of the file store, in files beside the log. Data is written as its entry is appended, into the version of the file that the entry belongs to; it is
- * durable once `flush` has resolved, which syncs every file that was written once. Data that does not fit what the log has before it is not stored: its entry will
- * be refused when it is applied.
+ * The data of the file store, in files beside the log. Data is written as its entry is appended,
+ * into the version of the file that the entry belongs to; it is durable once `flush` has resolved,
+ * which syncs every file that was written once. Data that does not fit what the log has before it
+ * is not stored: its entry will be refused when it is applied.
  */
 export class FileDataStore implements StateMachineDataApi {
   #root = '';
@@ -68,7 +72,10 @@ export class FileDataStore implements StateMachineDataApi {
     return new FileVersion(path, id, file, true);
   }
 
-  /** Takes note of the files on disk that the table does not know; those up to `appliedIndex` are left over and deleted. */
+  /**
+   * Takes note of the files on disk that the table does not know; those up to `appliedIndex` are
+   * left over and deleted.
+   */
   async scan(appliedIndex: number): Promise<void> {
     for (const { name, isDirectory } of await this.#fs.list(this.root)) {
       const parsed = isDirectory ? undefined : parseDataFileName(name);
@@ -103,8 +110,8 @@ export class FileDataStore implements StateMachineDataApi {
   }
 
   /**
-   * The data of an entry. What was replaced, deleted or refused since is gone; zeros stand for it, because no reader will ever
-   * see them. Rejects with StorageCorruptedError when data is damaged.
+   * The data of an entry. What was replaced, deleted or refused since is gone; zeros stand for it,
+   * because no reader will ever see them. Rejects with StorageCorruptedError when data is damaged.
    */
   async read(entry: LogEntry, context: TransactionContext | undefined): Promise<Uint8Array> {
     const logData = context?.logData ?? stateMachineBodyOf(entry)?.logData;
@@ -185,8 +192,9 @@ export class FileDataStore implements StateMachineDataApi {
   }
 
   /**
-   * Where the data of a write goes. After a start it can be unknown whether the log has the write that made a version that was found; then the data goes
-   * there and to the version before as well, which does no harm: bytes that are not applied show nowhere.
+   * Where the data of a write goes. After a start it can be unknown whether the log has the write
+   * that made a version that was found; then the data goes there and to the version before as well,
+   * which does no harm: bytes that are not applied show nowhere.
    */
   #targets(header: WriteHeader, index: number): FileVersion[] {
     const { path, offset } = header;

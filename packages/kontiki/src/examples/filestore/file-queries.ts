@@ -16,7 +16,10 @@ const WATCHES_MAX = 10_000;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Queries of the file store: reads of applied bytes, and watches for a file to be made (spec: examples 5.3). */
+/**
+ * Queries of the file store: reads of applied bytes, and watches for a file to be made (spec:
+ * examples 5.3).
+ */
 export class FileQueries {
   readonly #store: FileDataStore;
   readonly #watches = new Map<string, (() => void)[]>();
@@ -26,7 +29,10 @@ export class FileQueries {
     this.#store = store;
   }
 
-  /** Answers a ReadRequestProto with a ReadReplyProto. Rejects with a RaftException or StorageCorruptedError. */
+  /**
+   * Answers a ReadRequestProto with a ReadReplyProto. Rejects with a RaftException or
+   * StorageCorruptedError.
+   */
   async answer(message: Uint8Array): Promise<Uint8Array> {
     const request = fromBinary(ReadRequestProtoSchema, message);
     const path = normalizePath(decoder.decode(request.path), this.#store.root);

@@ -38,8 +38,10 @@ export interface FileStoreOptions extends BaseStateMachineOptions {
 const FILES_DIRECTORY = 'files';
 
 /**
- * Files, written through the log (spec: examples 5). The log holds the headers of writes; the data goes into files beside it, is synced before an entry counts as
- * durable, and is read back for followers that need it. Files survive restarts: the table of files comes back from the snapshot and the log.
+ * Files, written through the log (spec: examples 5). The log holds the headers of writes; the data
+ * goes into files beside it, is synced before an entry counts as durable, and is read back for
+ * followers that need it. Files survive restarts: the table of files comes back from the snapshot
+ * and the log.
  */
 export class FileStoreStateMachine extends BaseStateMachine {
   readonly #directory: string | undefined;
@@ -288,7 +290,10 @@ export class FileStoreStateMachine extends BaseStateMachine {
     this.#inBackground(this.#data.drop(version));
   }
 
-  /** Work whose failure harms nobody now: it leaves a file behind, or shows again when the file is read. */
+  /**
+   * Work whose failure harms nobody now: it leaves a file behind, or shows again when the file is
+   * read.
+   */
   #inBackground(work: Promise<void>): void {
     work.catch((error: unknown) => {
       this.logger.log('warn', 'file store', { error: toError(error) });

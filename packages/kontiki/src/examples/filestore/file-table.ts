@@ -12,7 +12,10 @@ interface SavedFile {
 
 const FORMAT = 1;
 
-/** All versions of all files: of each path the applied one, and those that writes in the log will make. */
+/**
+ * All versions of all files: of each path the applied one, and those that writes in the log will
+ * make.
+ */
 export class FileTable {
   /** Ascending by id. */
   readonly #byPath = new Map<string, FileVersion[]>();
@@ -66,7 +69,10 @@ export class FileTable {
     this.#uncertain = this.#uncertain.filter((other) => other !== version);
   }
 
-  /** Removes and returns versions found at start that the log turned out not to have, now that everything before `index` is applied. */
+  /**
+   * Removes and returns versions found at start that the log turned out not to have, now that
+   * everything before `index` is applied.
+   */
   takeStale(index: number): FileVersion[] {
     const stale: FileVersion[] = [];
     for (let first = this.#uncertain[0]; first !== undefined && first.id < index; ) {
@@ -86,7 +92,10 @@ export class FileTable {
     return new TextEncoder().encode(JSON.stringify({ format: FORMAT, files }));
   }
 
-  /** Takes applied files from bytes. Throws StorageCorruptedError when they are not what `encode` gives. */
+  /**
+   * Takes applied files from bytes. Throws StorageCorruptedError when they are not what `encode`
+   * gives.
+   */
   decode(bytes: Uint8Array, make: (path: string, id: number) => FileVersion): void {
     for (const saved of parseSavedFiles(bytes)) {
       const version = make(saved.path, saved.id);

@@ -15,14 +15,18 @@ interface OpenWrite {
 export type Piece = readonly [lengthBytes: number, checksum: number];
 
 /**
- * One version of a file: what was written at its path since a write at offset 0, whose log index is the version's id. It is *applied* once that
- * write is. Only applied bytes are ever shown to readers.
+ * One version of a file: what was written at its path since a write at offset 0, whose log index is
+ * the version's id. It is *applied* once that write is. Only applied bytes are ever shown to
+ * readers.
  */
 export class FileVersion {
   readonly path: string;
   readonly id: number;
   readonly file: DataFile;
-  /** False for a file that was found at start, as long as it is not known whether the log has the write that made it. */
+  /**
+   * False for a file that was found at start, as long as it is not known whether the log has the
+   * write that made it.
+   */
   isCertain: boolean;
   isApplied = false;
   isClosed = false;
@@ -31,7 +35,9 @@ export class FileVersion {
   readonly #starts: number[] = [];
   readonly #pieces: Piece[] = [];
   #open: OpenWrite[] = [];
-  /** Where the next write in log order must start; undefined when that is not known, after a start. */
+  /**
+   * Where the next write in log order must start; undefined when that is not known, after a start.
+   */
   #end: number | undefined;
 
   constructor(path: string, id: number, file: DataFile, isCertain: boolean) {
@@ -88,7 +94,10 @@ export class FileVersion {
     if (this.#end !== undefined && this.#end < this.sizeBytes) this.#end = this.sizeBytes;
   }
 
-  /** Forgets writes of log entries from `index` on; the size to cut the file to, undefined when there were none. */
+  /**
+   * Forgets writes of log entries from `index` on; the size to cut the file to, undefined when
+   * there were none.
+   */
   truncate(index: number): number | undefined {
     const kept = this.#open.filter((write) => write.index < index);
     if (kept.length === this.#open.length) return undefined;
@@ -98,8 +107,8 @@ export class FileVersion {
   }
 
   /**
-   * Applied bytes, checked against their checksums. The caller has checked the range. Rejects with StorageCorruptedError
-   * when they differ or are missing.
+   * Applied bytes, checked against their checksums. The caller has checked the range. Rejects with
+   * StorageCorruptedError when they differ or are missing.
    */
   async read(offset: number, length: number): Promise<Uint8Array> {
     if (length === 0) return new Uint8Array(0);

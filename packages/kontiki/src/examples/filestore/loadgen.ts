@@ -48,7 +48,10 @@ export interface LoadResult {
 const RANDOM_BLOCK_BYTES = 1 << 20;
 const STAMP_BYTES = 8;
 
-/** Content that compresses badly and differs at every place, made fast: a random block with the offset stamped into each piece. */
+/**
+ * Content that compresses badly and differs at every place, made fast: a random block with the
+ * offset stamped into each piece.
+ */
 export function randomSource(path: string, sizeBytes: number): FileSource {
   const block = randomBytes(Math.max(STAMP_BYTES, Math.min(sizeBytes, RANDOM_BLOCK_BYTES)));
   return {
@@ -136,7 +139,10 @@ function checkOptions(options: UploadOptions): void {
   }
 }
 
-/** Writes one file in pieces, `inFlight` at a time; rejects with the first failure. The last piece closes the file. */
+/**
+ * Writes one file in pieces, `inFlight` at a time; rejects with the first failure. The last piece
+ * closes the file.
+ */
 export async function uploadFile(
   client: FileStoreClient,
   source: FileSource,
@@ -180,7 +186,10 @@ async function sendPieces(
   return hash.digest('hex');
 }
 
-/** Writes `numFiles` files of random content, `file-<uuid>-<i>`, as the Java load generator names them (spec: examples 5.5). */
+/**
+ * Writes `numFiles` files of random content, `file-<uuid>-<i>`, as the Java load generator names
+ * them (spec: examples 5.5).
+ */
 export async function generateLoad(
   client: FileStoreClient,
   options: LoadOptions,

@@ -42,8 +42,8 @@ function tagOf(field: number, type: number): number {
 }
 
 /**
- * Decodes a request without copying its data. Throws MalformedMessageError, and NumberOutOfRangeException on an offset
- * or length beyond 2^53.
+ * Decodes a request without copying its data. Throws MalformedMessageError, and
+ * NumberOutOfRangeException on an offset or length beyond 2^53.
  */
 export function decodeRequest(bytes: Uint8Array): FileStoreRequest {
   const reader = new Reader(bytes);
@@ -178,8 +178,9 @@ export interface WriteMessage {
 }
 
 /**
- * Lays out FileStoreRequest{write} for `length` bytes of data, which the caller puts in its place: so a file can be read right into the message. Throws
- * InvalidArgumentError on a negative offset or length.
+ * Lays out FileStoreRequest{write} for `length` bytes of data, which the caller puts in its place:
+ * so a file can be read right into the message. Throws InvalidArgumentError on a negative offset or
+ * length.
  */
 export function layOutWrite(
   path: string,

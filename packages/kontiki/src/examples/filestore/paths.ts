@@ -7,8 +7,8 @@ const DATA_FILE_NAME = /^(.+)@(\d+)$/;
 const MAX_NAME_BYTES = 230;
 
 /**
- * The relative path that a client's path means (spec: examples 5.3). Throws IllegalArgumentException when it is not
- * strictly below the root, or too long.
+ * The relative path that a client's path means (spec: examples 5.3). Throws
+ * IllegalArgumentException when it is not strictly below the root, or too long.
  */
 export function normalizePath(path: string, root: string): string {
   const full = posix.resolve(root, path);
@@ -31,8 +31,8 @@ export function normalizePath(path: string, root: string): string {
 }
 
 /**
- * The file that holds the data of one version of a path: one flat folder, and a name of its own for each version, so that a write that is not
- * committed cannot touch what is.
+ * The file that holds the data of one version of a path: one flat folder, and a name of its own for
+ * each version, so that a write that is not committed cannot touch what is.
  */
 export function dataFilePath(directory: string, path: string, versionId: number): string {
   return joinPath(directory, `${encodeURIComponent(path)}@${versionId}`);

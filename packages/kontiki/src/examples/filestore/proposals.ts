@@ -11,14 +11,19 @@ interface ProposedFile {
   readonly by: TransactionContext;
 }
 
-/** An error of the file store, as clients get it. It is no reason for a leader to give up its office. */
+/**
+ * An error of the file store, as clients get it. It is no reason for a leader to give up its
+ * office.
+ */
 export function refusal(message: string): StateMachineException {
   return new StateMachineException(undefined, 'java.io.IOException', message, {
     leaderShouldStepDown: false,
   });
 }
 
-/** Why a write does not fit the file that it is for; undefined when it does (spec: examples 5.3). */
+/**
+ * Why a write does not fit the file that it is for; undefined when it does (spec: examples 5.3).
+ */
 export function misfit(
   header: WriteHeader,
   file: { readonly expected: number; readonly isClosed: boolean } | undefined,
@@ -33,8 +38,8 @@ export function misfit(
 }
 
 /**
- * The files as they will be when everything that the leader has proposed is applied: requests that do not fit are refused before they
- * are logged.
+ * The files as they will be when everything that the leader has proposed is applied: requests that
+ * do not fit are refused before they are logged.
  */
 export class Proposals {
   readonly #table: FileTable;
