@@ -10,6 +10,7 @@ import type { VirtualFileSystem } from '../runtime/index.js';
 import type { StateMachine, StateMachineRegistry } from '../statemachine/types.js';
 import type { StartupOption } from '../storage/types.js';
 import type { TlsSlots } from './listeners.js';
+import { listenAtOwnAddresses } from './own-listeners.js';
 
 /** Options of `RaftServer.create`. */
 export interface RaftServerOptions {
@@ -60,9 +61,19 @@ export function groupsOf(options: RaftServerOptions): RaftGroup[] {
 }
 
 /**
- * The configuration of the options. Throws ConfigurationError on a value that is not acceptable.
+ * The configuration of the options, with the listeners at this server's own addresses unless it
+ * says otherwise. Throws ConfigurationError on a value that is not acceptable.
  */
 export function propertiesOf(options: RaftServerOptions): RaftProperties {
+  const properties = givenProperties(options);
+  const self = groupsOf(options)
+    .flatMap((group) => group.peers)
+    .find((peer) => peer.id === options.id);
+  if (self !== undefined) listenAtOwnAddresses(properties, self);
+  return properties;
+}
+
+function givenProperties(options: RaftServerOptions): RaftProperties {
   const context = options.logger === undefined ? {} : { logger: options.logger };
   if (options.properties === undefined) return RaftProperties.from(options.options ?? {}, context);
   const properties = options.properties.copy();

@@ -3,7 +3,6 @@ import type { Logger } from '../../common/logger.js';
 import type { RaftProperties } from '../../config/raft-properties.js';
 import { createGroup, type RaftGroup } from '../../protocol/group.js';
 import type { RaftGroupId } from '../../protocol/ids.js';
-import type { RaftPeer } from '../../protocol/peer.js';
 import { RaftServer } from '../../server/index.js';
 import type { StateMachine } from '../../statemachine/types.js';
 import { badArgument, CliError } from '../cli-error.js';
@@ -51,7 +50,8 @@ export function addServerCommand(program: Command, io: ConsoleIo): void {
     .addOption(
       new Option(
         '-m, --stateMachine <name>',
-        'counter, filestore, or the path of a module whose default export is a state machine, its class, or a function that makes it',
+        'counter, filestore, or the path of a module whose default export is a state machine, ' +
+          'its class, or a function that makes it',
       )
         .argParser(collect((text) => text))
         .makeOptionMandatory(),
@@ -90,7 +90,7 @@ async function runServer(options: ServerCommandOptions, io: ConsoleIo): Promise<
     throw badArgument(`--id ${options.id} is none of the peers ${names}`);
   }
   const logger = loggerOf(options, io);
-  const own = ownProperties(peer, options.storage);
+  const own = { 'raft.server.storage.dir': options.storage.join(',') };
   const properties = loadConfiguration(options, own, io, logger);
   const server = await makeServer(options, properties, logger);
   const stopped = untilStopped(server);
