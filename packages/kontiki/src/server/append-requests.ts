@@ -1,3 +1,4 @@
+import { toError } from '../common/errors.js';
 import type { AppendFailure, AppendReply, EntryHeader } from '../core/types.js';
 import { commitIndexOf, configurationOf } from '../proto/wire/index.js';
 import {
@@ -76,11 +77,19 @@ export class AppendRequests {
 
   #take(request: AppendEntriesRequestMessage, sink: AppendSink): void {
     const { engine, commitInfos, nowMs } = this.#parts;
-    const id = this.#nextId++;
     const { previousTerm, previousIndex } = request;
+    let entries: EntryHeader[];
+    try {
+      commitInfos.merge(request.commitInfos);
+      entries = request.entries.map(headerOf);
+    } catch (error) {
+      // A peer that sends what can't be read is refused; it can't close this division.
+      sink.onFailure(toError(error));
+      return;
+    }
+    const id = this.#nextId++;
     this.#held.set(id, { request, sink });
     if (this.#logFull) this.#pause(sink);
-    commitInfos.merge(request.commitInfos);
     engine.onAppendRequest(
       id,
       {
@@ -90,7 +99,7 @@ export class AppendRequests {
           previousTerm === undefined || previousIndex === undefined
             ? undefined
             : { term: previousTerm, index: previousIndex },
-        entries: request.entries.map(headerOf),
+        entries,
         leaderCommit: request.leaderCommit,
         initializing: request.initializing,
       },

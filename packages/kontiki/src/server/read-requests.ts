@@ -190,6 +190,9 @@ export class ReadRequests {
       sink.onReply(replies.success(request, result));
       return;
     }
-    result.then((message) => sink.onReply(replies.success(request, message)), failed);
+    Promise.resolve(result).then(
+      (message) => sink.onReply(replies.success(request, message)),
+      failed,
+    );
   }
 }
