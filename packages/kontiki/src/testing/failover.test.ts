@@ -77,7 +77,7 @@ test('a leader that is cut off steps down; what it did not finish is cut', async
   for (const peer of cluster.peers) assert.deepEqual(applied(cluster, peer.id), ['a', 'kept']);
 });
 
-test('R-2: a retry gets the same reply, also from the next leader and after a restart', async () => {
+test('R-2: a retry gets the same reply, after a failover or restart too', async () => {
   await using cluster = await MiniCluster.start(options());
   const request = cluster.request(bytes('once'));
   const first = await (await cluster.waitForLeader()).submitClientRequest(request);
