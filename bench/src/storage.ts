@@ -1,16 +1,13 @@
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type LogEntry, nodeFileSystem, nodeRuntime, type RaftStorage } from 'kontiki';
 import {
   createStateMachineEntry,
-  type LogEntry,
-  nodeFileSystem,
-  nodeRuntime,
   openLog,
   openStorage,
   type RaftLog,
   type RaftLogConfig,
-  type RaftStorage,
-} from 'kontiki';
+} from 'kontiki/testing';
 
 const BLOCK_BYTES = 4096;
 const MEBIBYTE = 1 << 20;

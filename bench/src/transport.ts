@@ -7,14 +7,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { GrpcTransport, type TlsOptions } from 'kontiki';
 import {
   createCertificateAuthority,
-  GrpcTransport,
   OK_STATUS,
   type RpcChannel,
-  type TlsOptions,
   type TransportLimits,
-} from 'kontiki';
+} from 'kontiki/testing';
 
 export interface TransportMeasurement {
   readonly messageBytes: number;
@@ -194,10 +193,10 @@ async function serve(): Promise<void> {
     },
   });
   await server.listen();
+  // Also when the other process is gone without a word.
+  process.once('disconnect', () => void server.close(0));
   process.on('message', (message) => {
-    if (message !== 'stop') return;
-    process.disconnect();
-    void server.close(0);
+    if (message === 'stop') process.disconnect();
   });
   process.send?.(server.address.port);
 }
