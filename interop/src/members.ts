@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import {
+  createConsoleLogger,
+  type Division,
+  RaftPeerRole,
+  type RaftGroup,
+  type RaftPeer,
+  RaftServer,
+} from 'kontiki';
+import type { PeerTls } from './certificates.js';
+import { JavaPeer, type PeerArguments } from './java-peer.js';
+import { LabMachine } from './lab-machine.js';
+
+export type MemberKind = 'java' | 'kontiki';
+
+/** What a member says of itself. */
+export interface MemberInfo {
+  readonly role: string;
+  /** Leader that serves requests. */
+  readonly ready: boolean;
+  readonly leader: string | null;
+  readonly term: number;
+  readonly commit: number;
+  readonly applied: number;
+  /** State of the machine. */
+  readonly value: number;
+  readonly records: readonly string[];
+}
+
+export interface MemberOptions {
+  readonly peer: RaftPeer;
+  readonly group: RaftGroup;
+  readonly storage: string;
+  readonly tls: PeerTls | undefined;
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+/** A server of either kind. */
+export interface Member {
+  readonly kind: MemberKind;
+  readonly isRunning: boolean;
+  start(): Promise<void>;
+  /** In order. */
+  stop(): Promise<void>;
+  /** As in a crash, as far as its kind can do that. */
+  kill(): Promise<void>;
+  info(): Promise<MemberInfo>;
+}
+
+/** Peers as the Java peer reads them. */
+export function peersText(peers: readonly RaftPeer[]): string {
+  return peers
+    .map((p) => [p.id, p.address, p.clientAddress, p.adminAddress, p.priority].join('|'))
+    .join(',');
+}
+
+export class JavaMember implements Member {
+  readonly kind = 'java';
+  readonly #options: MemberOptions;
+  #peer: JavaPeer | undefined;
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#peer !== undefined;
+  }
+
+  async start(): Promise<void> {
+    const { peer, group, storage, tls, properties } = this.#options;
+    const process = await JavaPeer.start();
+    const args: PeerArguments = {
+      id: peer.id,
+      group: group.groupId.uuid,
+      peers: peersText(group.peers),
+      storage,
+      ...tls?.files,
+      ...properties,
+    };
+    try {
+      await process.command('startServer', args);
+    } catch (error) {
+      await process.kill();
+      throw error;
+    }
+    this.#peer = process;
+  }
+
+  async stop(): Promise<void> {
+    const peer = this.#peer;
+    this.#peer = undefined;
+    await peer?.close();
+  }
+
+  async kill(): Promise<void> {
+    const peer = this.#peer;
+    this.#peer = undefined;
+    await peer?.kill();
+  }
+
+  async info(): Promise<MemberInfo> {
+    if (this.#peer === undefined) throw new Error(`${this.#options.peer.id} does not run`);
+    return (await this.#peer.command('serverInfo', { id: this.#options.peer.id })) as MemberInfo;
+  }
+}
+
+const ROLE_NAMES = Object.fromEntries(
+  Object.entries(RaftPeerRole).map(([name, role]) => [role, name]),
+);
+
+export class KontikiMember implements Member {
+  readonly kind = 'kontiki';
+  readonly #options: MemberOptions;
+  #server: RaftServer | undefined;
+  #machine = new LabMachine();
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#server !== undefined;
+  }
+
+  async start(): Promise<void> {
+    const { peer, group, storage, tls, properties } = this.#options;
+    this.#machine = new LabMachine();
+    const level = process.env['KONTIKI_INTEROP_LOG'];
+    const server = RaftServer.create({
+      id: peer.id,
+      group,
+      stateMachineRegistry: (groupId) =>
+        groupId.equals(group.groupId) ? this.#machine : new LabMachine(),
+      ...(tls === undefined ? {} : { tls: { default: tls.options } }),
+      ...(level === undefined ? {} : { logger: createConsoleLogger() }),
+      options: {
+        'raft.server.storage.dir': [storage],
+        'raft.grpc.server.port': portOf(peer.address),
+        ...(peer.clientAddress === ''
+          ? {}
+          : { 'raft.grpc.client.port': portOf(peer.clientAddress) }),
+        ...(peer.adminAddress === '' ? {} : { 'raft.grpc.admin.port': portOf(peer.adminAddress) }),
+        ...properties,
+      },
+    });
+    await server.start();
+    this.#server = server;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.close();
+  }
+
+  kill(): Promise<void> {
+    return this.stop();
+  }
+
+  get division(): Division {
+    if (this.#server === undefined) throw new Error(`${this.#options.peer.id} does not run`);
+    return this.#server.getDivision(this.#options.group.groupId);
+  }
+
+  async info(): Promise<MemberInfo> {
+    const { division } = this;
+    if (division.failure !== undefined) throw division.failure;
+    return {
+      role: ROLE_NAMES[division.role] ?? '',
+      ready: division.isLeaderReady,
+      leader: division.leaderId ?? null,
+      term: division.currentTerm,
+      commit: division.commitIndex,
+      applied: division.appliedIndex,
+      value: this.#machine.value,
+      records: [...this.#machine.records],
+    };
+  }
+}
+
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+export function createMember(kind: MemberKind, options: MemberOptions): Member {
+  return kind === 'java' ? new JavaMember(options) : new KontikiMember(options);
+}
+
+/** Where a member keeps its files, below the folder of its cluster. */
+export function storageOf(directory: string, id: string): string {
+  return join(directory, id);
+}

@@ -1,0 +1,198 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGroup, createPeer, type RaftGroup, RaftGroupId } from 'kontiki';
+import { makeCertificates, type PeerTls } from './certificates.js';
+import { type LabClient, openClient } from './clients.js';
+import {
+  createMember,
+  type Member,
+  type MemberInfo,
+  type MemberKind,
+  storageOf,
+} from './members.js';
+
+/** Time-outs that a busy machine with two cores bears, for servers of both kinds. */
+const PROPERTIES: Readonly<Record<string, string>> = {
+  'raft.server.rpc.timeout.min': '500ms',
+  'raft.server.rpc.timeout.max': '1000ms',
+  'raft.server.rpc.first-election.timeout.min': '500ms',
+  'raft.server.rpc.first-election.timeout.max': '1000ms',
+  'raft.server.rpc.request.timeout': '3s',
+  'raft.server.log.segment.size.max': '64KB',
+  'raft.server.log.preallocated.size': '16KB',
+  'raft.server.read.option': 'LINEARIZABLE',
+};
+
+export interface ClusterOptions {
+  /** One member each: m0, m1 ... */
+  readonly kinds: readonly MemberKind[];
+  readonly tls?: boolean;
+  /** Own ports for clients and administration. */
+  readonly separatePorts?: boolean;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly priorities?: readonly number[];
+}
+
+const WAIT_MS = 60_000;
+const POLL_MS = 50;
+
+/** Servers of both kinds in one group. */
+export class MixedCluster {
+  readonly group: RaftGroup;
+  readonly directory: string;
+  readonly members = new Map<string, Member>();
+  readonly #certificates: ReadonlyMap<string, PeerTls>;
+  readonly #clients: LabClient[] = [];
+
+  private constructor(
+    options: ClusterOptions,
+    ports: readonly number[],
+    directory: string,
+    certificates: ReadonlyMap<string, PeerTls>,
+  ) {
+    this.directory = directory;
+    this.#certificates = certificates;
+    const address = (n: number) => `127.0.0.1:${ports[n] ?? 0}`;
+    const size = options.kinds.length;
+    const peers = options.kinds.map((_, i) =>
+      createPeer({
+        id: `m${i}`,
+        address: address(i),
+        priority: options.priorities?.[i] ?? 0,
+        ...(options.separatePorts === true
+          ? { clientAddress: address(size + i), adminAddress: address(2 * size + i) }
+          : {}),
+      }),
+    );
+    this.group = createGroup(RaftGroupId.parse(randomUUID()), peers);
+    peers.forEach((peer, i) => {
+      const member = createMember(options.kinds[i] ?? 'kontiki', {
+        peer,
+        group: this.group,
+        storage: storageOf(directory, peer.id),
+        tls: certificates.get(peer.id),
+        properties: { ...PROPERTIES, ...options.properties },
+      });
+      this.members.set(peer.id, member);
+    });
+  }
+
+  static async start(options: ClusterOptions): Promise<MixedCluster> {
+    const directory = mkdtempSync(join(tmpdir(), 'kontiki-interop-'));
+    const ids = options.kinds.map((_, i) => `m${i}`);
+    const certificates =
+      options.tls === true
+        ? await makeCertificates(join(directory, 'tls'), [...ids, 'client'])
+        : new Map<string, PeerTls>();
+    const ports = await findFreePorts(3 * ids.length);
+    const cluster = new MixedCluster(options, ports, directory, certificates);
+    try {
+      await Promise.all([...cluster.members.values()].map((member) => member.start()));
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    return cluster;
+  }
+
+  member(id: string): Member {
+    const member = this.members.get(id);
+    if (member === undefined) throw new Error(`there is no member ${id}`);
+    return member;
+  }
+
+  get running(): readonly string[] {
+    return [...this.members].filter(([, member]) => member.isRunning).map(([id]) => id);
+  }
+
+  async client(kind: MemberKind, leader?: string): Promise<LabClient> {
+    const client = await openClient(kind, {
+      group: this.group,
+      tls: this.#certificates.get('client'),
+      ...(leader === undefined ? {} : { leader }),
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  async infos(): Promise<ReadonlyMap<string, MemberInfo>> {
+    const ids = this.running;
+    const infos = await Promise.all(ids.map((id) => this.member(id).info()));
+    return new Map(ids.map((id, i) => [id, infos[i] as MemberInfo]));
+  }
+
+  /** Waits for a leader that serves, and that the other running members follow. */
+  waitForLeader(): Promise<string> {
+    return this.#eventually('a leader that all follow', (infos) => {
+      const term = Math.max(...[...infos.values()].map((info) => info.term));
+      const found = [...infos].find(([, info]) => info.ready && info.term === term);
+      const followed = [...infos.values()].every((info) => info.leader === found?.[0]);
+      return followed ? found?.[0] : undefined;
+    });
+  }
+
+  /** Waits until all running members have applied the same; gives the state of all. */
+  waitForAgreement(): Promise<MemberInfo> {
+    return this.#eventually('members that agree', (infos) => {
+      const all = [...infos.values()];
+      const commit = Math.max(...all.map((info) => info.commit));
+      const first = all[0];
+      const same = (info: MemberInfo) =>
+        info.applied === commit &&
+        info.value === first?.value &&
+        info.records.join() === first.records.join();
+      return all.every(same) ? first : undefined;
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    await Promise.all([...this.members.values()].map((member) => member.stop()));
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #eventually<T>(
+    what: string,
+    condition: (infos: ReadonlyMap<string, MemberInfo>) => T | undefined,
+  ): Promise<T> {
+    const until = performance.now() + WAIT_MS;
+    for (;;) {
+      const infos = await this.infos();
+      const value = condition(infos);
+      if (value !== undefined) return value;
+      if (performance.now() > until) {
+        const seen = [...infos].map(([id, info]) => `${id}: ${JSON.stringify(info)}`);
+        throw new Error(`no ${what} within ${WAIT_MS} ms:\n${seen.join('\n').slice(0, 4000)}`);
+      }
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/** Ports below those that systems give to outgoing connections. */
+async function findFreePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = randomInt(12_000, 30_000);
+    if (!ports.includes(port) && (await isFree(port))) ports.push(port);
+  }
+  return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () =>
+      server.close(() => resolve(true)),
+    );
+  });
+}
