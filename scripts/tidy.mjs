@@ -17,7 +17,7 @@ const MAX_COLUMNS = 100;
 
 const SCRIPT = /\.(ts|mts|cts|mjs|cjs|js)$/;
 const TEXT = /(\.(ts|mts|cts|mjs|cjs|js|json|md|proto|ya?ml|txt|tsv|sh)|\/\.ci\/run|^\.ci\/run)$/;
-const DATA = /(^|\/)(testdata|vectors|results)\/|package-lock\.json$/;
+const DATA = /(^|\/)(test-?data|vectors|results)\/|package-lock\.json$/;
 
 /** Written so that this file does not hold the words themselves. */
 const mark = (...parts) => new RegExp(`\\b${parts.join('')}\\b`);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The repository that these scripts belong to. */
 export const REPOSITORY = resolve(fileURLToPath(new URL('../..', import.meta.url)));
 
-const SKIPPED = /^(node_modules|dist|\.git|build-.*)$/;
+const SKIPPED = /^(node_modules|dist|target|\.git|build-.*)$/;
 
 /**
  * All files below `root`, as sorted paths relative to it, with forward slashes. Build results and

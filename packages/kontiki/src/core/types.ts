@@ -5,20 +5,30 @@ import type { RaftPeerRole } from '../protocol/peer.js';
 import type { TermIndex } from '../protocol/term-index.js';
 
 /**
- * The consensus engine's face (design: section 2). Synchronous and deterministic; it deals in terms, indices and sizes, never in entry bytes.
+ * The consensus engine's face (design: section 2). Synchronous and deterministic; it deals in
+ * terms, indices and sizes, never in entry bytes.
  *
  * Duties of whoever drives it:
  *
- * 1. Call one method at a time, each with `nowMs` of one monotonic clock; after every call take `takeCommands()` and carry the commands out in order. Do not call the engine while
- *    carrying out commands; inputs that arise meanwhile wait until the batch is through.
- * 2. Call `tick` when `deadlineMs()` is reached. A late tick is allowed: input that waited is to be given first.
- * 3. `persistMetadata`: write term and vote durably, then call `onMetadataPersisted(sequence)`. The engine itself holds back every message that depends on it (spec: A-2, I-3).
- * 4. `appendEntries` / `appendOwn`: give the entries to the log in command order, before anything else is given to it; report each durable prefix by `onLogFlushed` with
- *    the generation of the newest truncation that was in force when the entries were appended. A failure of the log is reported by `onLogFailed`.
- * 5. Entries of state machine requests: ask `propose`, and append them at once, in that order, at the position it returned.
+ * 1. Call one method at a time, each with `nowMs` of one monotonic clock; after every call take
+ *    `takeCommands()` and carry the commands out in order. Do not call the engine while carrying
+ *    out commands; inputs that arise meanwhile wait until the batch is through.
+ * 2. Call `tick` when `deadlineMs()` is reached. A late tick is allowed: input that waited is to be
+ *    given first.
+ * 3. `persistMetadata`: write term and vote durably, then call `onMetadataPersisted(sequence)`. The
+ *    engine itself holds back every message that depends on it (spec: A-2, I-3).
+ * 4. `appendEntries` / `appendOwn`: give the entries to the log in command order, before anything
+ *    else is given to it; report each durable prefix by `onLogFlushed` with the generation of the
+ *    newest truncation that was in force when the entries were appended. A failure of the log is
+ *    reported by `onLogFailed`.
+ * 5. Entries of state machine requests: ask `propose`, and append them at once, in that order, at
+ *    the position it returned.
  * 6. `commit`: apply entries in order, and report by `onApplied`.
- * 7. Replies to peers' requests are sent by the commands `replyVote`, `replyAppend`, `failAppend`, which name the request by the id that the driver chose.
- * 8. Appenders ask `nextFor` when woken, read what was offered, then call `commitSend` synchronously just before the frame is written. An undefined answer means that the offer is stale: ask again.
+ * 7. Replies to peers' requests are sent by the commands `replyVote`, `replyAppend`, `failAppend`,
+ *    which name the request by the id that the driver chose.
+ * 8. Appenders ask `nextFor` when woken, read what was offered, then call `commitSend`
+ *    synchronously just before the frame is written. An undefined answer means that the offer is
+ *    stale: ask again.
  * 9. Peers' replies are reported with the epoch of the appender that sent the request.
  */
 
@@ -39,7 +49,10 @@ export interface EngineConfig {
   /** Requests with entries in flight to one follower. */
   readonly outstandingAppendsMax: number;
   readonly appenderWaitTimeMinMs: number;
-  /** Pauses after consecutive errors of an appender: (milliseconds, count) pairs, walked in order (spec: 3.3, H-19). */
+  /**
+   * Pauses after consecutive errors of an appender: (milliseconds, count) pairs, walked in order
+   * (spec: 3.3, H-19).
+   */
   readonly appenderRetryPauses: readonly (readonly [number, number])[];
   /** `write.follower.gap.ratio.max` and `write.element-limit`; -1 turns the throttle off. */
   readonly followerGapRatioMax: number;
@@ -74,9 +87,15 @@ export interface EngineState {
   readonly commitIndex: number;
   /** Commit index recorded by the last metadata entry, -1 if none. */
   readonly lastMetadataCommitIndex: number;
-  /** All configurations by ascending index: initial one or configuration file first, then the log's. Empty without any peer. */
+  /**
+   * All configurations by ascending index: initial one or configuration file first, then the log's.
+   * Empty without any peer.
+   */
   readonly configurations: readonly RaftConfiguration[];
-  /** Indices of entries above commitIndex that are metadata entries or configuration entries need not be told: the engine asks `kindAt`. */
+  /**
+   * Indices of entries above commitIndex that are metadata entries or configuration entries need
+   * not be told: the engine asks `kindAt`.
+   */
   readonly kindAt: (index: number) => EntryKind;
 }
 
@@ -175,7 +194,10 @@ export type EngineCommand =
       readonly votedFor: RaftPeerId | undefined;
       readonly sequence: number;
     }
-  /** Follower: truncate from `truncateFrom` if set, then append the request's entries from position `skip` on. */
+  /**
+   * Follower: truncate from `truncateFrom` if set, then append the request's entries from position
+   * `skip` on.
+   */
   | {
       readonly kind: 'appendEntries';
       readonly requestId: number;
@@ -189,7 +211,10 @@ export type EngineCommand =
   | { readonly kind: 'failVote'; readonly requestId: number }
   | { readonly kind: 'replyAppend'; readonly requestId: number; readonly reply: AppendReply }
   | { readonly kind: 'failAppend'; readonly requestId: number; readonly failure: AppendFailure }
-  /** Ask `to` for its vote; report by `onVoteReply(electionId, ...)`. Replaces older elections, whose calls may be cancelled. */
+  /**
+   * Ask `to` for its vote; report by `onVoteReply(electionId, ...)`. Replaces older elections,
+   * whose calls may be cancelled.
+   */
   | {
       readonly kind: 'requestVote';
       readonly to: RaftPeerId;
@@ -206,14 +231,20 @@ export type EngineCommand =
       readonly stepDownReason: StepDownReason | undefined;
     }
   | { readonly kind: 'leaderChanged'; readonly leaderId: RaftPeerId | undefined }
-  /** Start, stop or wake the appender of a follower or listener. Starting one that exists replaces it (new epoch). */
+  /**
+   * Start, stop or wake the appender of a follower or listener. Starting one that exists replaces
+   * it (new epoch).
+   */
   | { readonly kind: 'startAppender'; readonly peerId: RaftPeerId; readonly epoch: number }
   | { readonly kind: 'stopAppender'; readonly peerId: RaftPeerId; readonly epoch: number }
   | { readonly kind: 'wakeAppender'; readonly peerId: RaftPeerId }
   | { readonly kind: 'commit'; readonly commitIndex: number }
   /** The start-up entry is applied (spec: L-2). */
   | { readonly kind: 'leaderReady'; readonly startIndex: number }
-  /** A configuration is in force (appended or received, spec: C-1), or an older one again after truncation. */
+  /**
+   * A configuration is in force (appended or received, spec: C-1), or an older one again after
+   * truncation.
+   */
   | { readonly kind: 'configurationInForce'; readonly configuration: RaftConfiguration }
   | { readonly kind: 'readReady'; readonly readId: number; readonly readIndex: number }
   /** 'notLeader': leadership was lost; 'timeout': no majority answered in time. */
@@ -258,7 +289,10 @@ export interface RaftEngine {
   readonly lastIndex: number;
   readonly flushIndex: number;
   readonly configuration: RaftConfiguration;
-  /** STARTING until a leader contacts a server that is not in its configuration (spec: consensus 1.3). */
+  /**
+   * STARTING until a leader contacts a server that is not in its configuration (spec: consensus
+   * 1.3).
+   */
   readonly lifeCycle: 'starting' | 'running' | 'closed';
   /** Last entry, or the snapshot's position when the log is empty. */
   readonly lastEntry: TermIndex | undefined;
@@ -303,7 +337,10 @@ export interface RaftEngine {
   stepDown(reason: StepDownReason, nowMs: number): void;
 
   nextFor(peerId: RaftPeerId, nowMs: number): AppendOffer;
-  /** About to write entries from..from+count-1 (count 0: a heartbeat). Undefined: the offer is stale. */
+  /**
+   * About to write entries from..from+count-1 (count 0: a heartbeat). Undefined: the offer is
+   * stale.
+   */
   commitSend(
     peerId: RaftPeerId,
     token: SendToken,
@@ -312,8 +349,9 @@ export interface RaftEngine {
   ): AppendHeader | undefined;
   onAppendReply(peerId: RaftPeerId, epoch: number, reply: AppendReplyReceived, nowMs: number): void;
   /**
-   * The appender's stream ended. `failed` names the request when the peer told which one; `clean` when the peer completed the
-   * stream without an error (spec: 3.8.2). Everything in flight is forgotten.
+   * The appender's stream ended. `failed` names the request when the peer told which one; `clean`
+   * when the peer completed the stream without an error (spec: 3.8.2). Everything in flight is
+   * forgotten.
    */
   onAppendStreamEnded(
     peerId: RaftPeerId,
@@ -324,7 +362,10 @@ export interface RaftEngine {
   ): void;
 
   followers(nowMs: number): FollowerInfo[];
-  /** Milliseconds since the last message of the leader, and operations under way (spec: 2.1); undefined without a timer. */
+  /**
+   * Milliseconds since the last message of the leader, and operations under way (spec: 2.1);
+   * undefined without a timer.
+   */
   followerTimer(
     nowMs: number,
   ): { readonly elapsedMs: number; readonly outstanding: number } | undefined;

@@ -96,7 +96,7 @@ test('B6, B7: equal logs go by priority (P-1)', () => {
   assert.equal(ask(new SingleEngine(state(lower)), {})?.granted, true);
 });
 
-test('step C: a recognised candidate raises the term and restarts the timer, even if refused', () => {
+test('step C: a recognised candidate raises the term and restarts the timer, also refused', () => {
   const single = new SingleEngine(state());
   single.nowMs = 100;
   const reply = ask(single, { candidateLastEntry: { term: 1, index: 1 } });

@@ -13,8 +13,8 @@ function portOf(address: string): string {
 
 /**
  * Where a server listens when the configuration does not say it: at the ports of its own addresses
- * in the group, on every interface. One that others reach at a loopback address only does not listen
- * on any other. Ratis picks a free port here, at which nobody would look for it.
+ * in the group, on every interface. One that others reach at a loopback address only does not
+ * listen on any other. Ratis picks a free port here, at which nobody would look for it.
  */
 export function listenAtOwnAddresses(properties: RaftProperties, self: RaftPeer): void {
   if (properties.getRaw('raft.grpc.server.port') !== undefined) return;

@@ -43,7 +43,7 @@ test('takes a snapshot without an MD5 file as one of unknown digest', async (t) 
 });
 
 for (const vector of ['malformed', 'wrong-name']) {
-  test(`skips the snapshot of the vector ${vector} with a warning, and finds another (quirk 12)`, async (t) => {
+  test(`skips the snapshot of the vector ${vector} with a warning (quirk 12)`, async (t) => {
     const folder = await temporaryFolder(t);
     await cp(join(VECTORS, vector), folder, { recursive: true });
     const warnings: string[] = [];
@@ -103,7 +103,7 @@ test('finds nothing in a folder that does not exist', async (t) => {
   assert.equal(await new SimpleSnapshotStorage(folder).loadLatest(), undefined);
 });
 
-test('deletes what is behind the newest snapshots with an MD5 file, and MD5 files alone', async (t) => {
+test('deletes what is behind the newest snapshots with an MD5 file', async (t) => {
   const folder = await temporaryFolder(t);
   const storage = new SimpleSnapshotStorage(folder);
   for (const index of [1, 2, 3, 4]) await storage.save({ term: 1, index }, [bytes('x')]);
@@ -119,7 +119,7 @@ test('deletes what is behind the newest snapshots with an MD5 file, and MD5 file
   ]);
 });
 
-test('keeps everything when fewer than the wanted number have an MD5 file, and for -1', async (t) => {
+test('keeps everything when too few have an MD5 file, and for -1', async (t) => {
   const folder = await temporaryFolder(t);
   const storage = new SimpleSnapshotStorage(folder);
   for (const index of [1, 2]) await storage.save({ term: 1, index }, [bytes('x')]);
