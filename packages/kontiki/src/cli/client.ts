@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { RaftClient } from '../client/index.js';
 import { createGroup } from '../protocol/group.js';
 import type { RaftGroupId } from '../protocol/ids.js';
-import { CliError } from './cli-error.js';
+import { RETRY_FOREVER_NO_SLEEP } from '../protocol/retry/simple-policies.js';
+import { CliError, lineOf } from './cli-error.js';
 import { loadConfiguration } from './configuration.js';
 import type { ConsoleIo } from './console-io.js';
 import { createDeferred } from './deferred.js';
@@ -47,25 +48,29 @@ export async function withClient<T>(
   io: ConsoleIo,
   work: (client: RaftClient, alive: () => void) => Promise<T>,
 ): Promise<T> {
-  const lastWarning = { text: '' };
+  let lastFailure = '';
   const logger = loggerOf(options, io);
   const properties = loadConfiguration(options, {}, io, logger);
   const tls = tlsOf(options);
   const client = RaftClient.create({
     group: createGroup(options.raftGroup, options.peers),
     properties,
-    logger: {
-      isEnabled: () => true,
-      log: (level, message, fields) => {
-        lastWarning.text = causeText(fields) ?? lastWarning.text;
-        logger.log(level, message, fields);
+    logger,
+    retryPolicy: {
+      handle: (event) => {
+        lastFailure = event.cause === undefined ? lastFailure : lineOf(event.cause);
+        return RETRY_FOREVER_NO_SLEEP.handle(event);
       },
+      toString: () => RETRY_FOREVER_NO_SLEEP.toString(),
     },
     ...(tls === undefined ? {} : { tls: { default: tls } }),
   });
   const silence = createDeferred<never>();
   const giveUp = () => {
-    const reason = lastWarning.text === '' ? '' : `: ${lastWarning.text}`;
+    // A TLS port hangs up on plain text without a word.
+    const isMute = tls === undefined && /does not speak HTTP\/2/.test(lastFailure);
+    const hint = isMute ? '; if it is a TLS port, --tls-ca is missing' : '';
+    const reason = lastFailure === '' ? '' : `: ${lastFailure}${hint}`;
     silence.reject(new CliError(`no answer within ${options.timeout} s${reason}`));
   };
   let timer = setTimeout(giveUp, options.timeout * 1000);
@@ -82,9 +87,4 @@ export async function withClient<T>(
     clearTimeout(timer);
     await client.close();
   }
-}
-
-function causeText(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const error = fields?.['error'];
-  return error instanceof Error ? error.message : undefined;
 }

@@ -13,6 +13,15 @@ const LOOKUPS: Lookups = {
   processProperty: () => undefined,
 };
 
+/** Which value each key has is worth a line for those who look for it only. */
+function quieter(logger: Logger): Logger {
+  return {
+    isEnabled: (level) => logger.isEnabled(level === 'info' ? 'debug' : level),
+    log: (level, message, fields) =>
+      logger.log(level === 'info' ? 'debug' : level, message, fields),
+  };
+}
+
 export interface ConfigurationSources {
   readonly conf?: string;
   readonly define: readonly (readonly [string, string])[];
@@ -46,7 +55,10 @@ export function loadConfiguration(
   const entries = new Map(Object.entries(own));
   const fromFile = sources.conf === undefined ? [] : readEntries(sources.conf);
   for (const [key, value] of [...fromFile, ...sources.define]) entries.set(key.trim(), value);
-  const properties = RaftProperties.fromEntries(entries, { lookups: LOOKUPS, logger });
+  const properties = RaftProperties.fromEntries(entries, {
+    lookups: LOOKUPS,
+    logger: quieter(logger),
+  });
   for (const { key, nearest } of properties.unknownKeys()) {
     const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
     io.err.write(`warning: unknown key ${key}${hint}\n`);

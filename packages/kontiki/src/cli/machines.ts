@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../common/errors.js';
@@ -38,6 +39,7 @@ async function fromExport(exported: unknown, groupId: RaftGroupId): Promise<unkn
 }
 
 async function importModule(path: string): Promise<unknown> {
+  if (!existsSync(path)) throw badArgument(`cannot load --stateMachine ${path}: no such file`);
   try {
     const module: unknown = await import(pathToFileURL(resolve(path)).href);
     return (module as { default?: unknown }).default;
@@ -54,7 +56,8 @@ function ofModule(path: string): MachineFactory {
     const machine = await fromExport(await importModule(path), groupId);
     if (!isStateMachine(machine)) {
       throw badArgument(
-        `the default export of --stateMachine ${path} is no state machine, nor a class or function that makes one`,
+        `the default export of --stateMachine ${path} is no state machine, ` +
+          'nor a class or function that makes one',
       );
     }
     if (machine === instance) {
@@ -92,7 +95,8 @@ export function pairGroups(
   }
   if (groupIds.length !== machines.length) {
     throw badArgument(
-      `--raftGroup and --stateMachine must be given in pairs, but there are ${groupIds.length} and ${machines.length}`,
+      '--raftGroup and --stateMachine must be given in pairs, ' +
+        `but there are ${groupIds.length} and ${machines.length}`,
     );
   }
   const seen = new Set<string>();

@@ -63,7 +63,8 @@ export function addCommonOptions(command: Command, defaultLevel: LogLevel): Comm
     .addOption(
       new Option(
         '-r, --peers <list>',
-        'the members, separated by commas: name:host:port[:dataStreamPort[:clientPort[:adminPort]]]',
+        'the members, separated by commas: ' +
+          'name:host:port[:dataStreamPort[:clientPort[:adminPort]]]',
       )
         .argParser(parsedBy(parsePeers))
         .makeOptionMandatory(),

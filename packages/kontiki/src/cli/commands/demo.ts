@@ -7,7 +7,8 @@ export function addDemoCommand(program: Command, io: ConsoleIo): void {
   program
     .command('demo')
     .description(
-      'run three servers with mutual TLS, write through a client, kill the leader, and check that nothing is lost',
+      'run three servers with mutual TLS, write through a client, kill the leader, ' +
+        'and check that nothing is lost',
     )
     .option('--keep', 'leave the servers running, and print how to talk to them')
     .action((options: { readonly keep?: boolean }) => runDemo({ keep: options.keep ?? false }, io));

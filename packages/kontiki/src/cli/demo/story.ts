@@ -47,6 +47,7 @@ export class Story {
   #writtenBytes = 0;
   #fileWrites = 0;
   #isWriting = false;
+  #ledBoth = false;
 
   constructor(cluster: Cluster, counterClient: RaftClient, filesClient: RaftClient) {
     this.#cluster = cluster;
@@ -131,11 +132,11 @@ export class Story {
     const leaderId = this.#filesClient.leaderId;
     const victim = this.#cluster.servers.find((server) => server.id === leaderId);
     if (victim === undefined) throw new CliError('the file store has no leader');
-    const ledBoth = this.#counterClient.leaderId === leaderId;
+    this.#ledBoth = this.#counterClient.leaderId === leaderId;
     this.#fileRecovery.killed(leaderId);
     this.#counterRecovery.killed(leaderId);
     await victim.kill();
-    const groups = ledBoth ? 'both groups' : 'the file store';
+    const groups = this.#ledBoth ? 'both groups' : 'the file store';
     display.step(`killed ${leaderId}, the leader of ${groups}, with SIGKILL`);
     return victim;
   }
@@ -192,8 +193,10 @@ export class Story {
           `${this.#fileWrites} file) in ${seconds.toFixed(1)} s`,
         `files             ${megabytes(this.#writtenBytes)} MB, ${rate} MB/s with the kill`,
         `kill of ${victimId}        next acknowledged write after ` +
-          `${after(this.#fileRecovery)} (file store), ${after(this.#counterRecovery)} (counter)`,
-        `agreement         all three servers ${(agreedMs / 1000).toFixed(2)} s after the last write`,
+          `${after(this.#fileRecovery)} (file store), ${after(this.#counterRecovery)} (counter` +
+          `${this.#ledBoth ? '' : ', which had another leader'})`,
+        'agreement         ' +
+          `all three servers ${(agreedMs / 1000).toFixed(2)} s after the last write`,
         'result            nothing lost, nothing applied twice',
       ].join('\n'),
     );

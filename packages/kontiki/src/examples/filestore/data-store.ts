@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { stateMachineBodyOf } from '../../proto/wire/index.js';
 import type { LogEntry } from '../../proto/wire/types.js';
 import type { VirtualFileSystem } from '../../runtime/vfs/types.js';
@@ -53,8 +54,8 @@ export class FileDataStore implements StateMachineDataApi {
 
   /** Says where the data files are, and makes the folder. */
   async prepare(root: string): Promise<void> {
-    this.#root = root;
-    await this.#fs.mkdir(root, { recursive: true });
+    this.#root = resolve(root);
+    await this.#fs.mkdir(this.#root, { recursive: true });
   }
 
   /** A version whose file is on disk already, or is missing. */

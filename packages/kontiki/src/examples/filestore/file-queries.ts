@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { messageOf } from '../../common/errors.js';
 import { RaftIOException, ResourceUnavailableException } from '../../protocol/exceptions.js';
 import type { FileDataStore } from './data-store.js';
 import {
@@ -7,6 +8,7 @@ import {
   ReadRequestProtoSchema,
 } from './gen/filestore_pb.js';
 import { normalizePath } from './paths.js';
+import { refusal } from './proposals.js';
 
 /** Bytes that one read returns at most (spec: examples 5.3). */
 export const READ_BYTES_MAX = 64 * 1024 * 1024;
@@ -30,10 +32,18 @@ export class FileQueries {
   }
 
   /**
-   * Answers a ReadRequestProto with a ReadReplyProto. Rejects with a RaftException or
-   * StorageCorruptedError.
+   * Answers a ReadRequestProto with a ReadReplyProto. Rejects with a StateMachineException: after
+   * another error clients would ask again for ever.
    */
   async answer(message: Uint8Array): Promise<Uint8Array> {
+    try {
+      return await this.#answer(message);
+    } catch (error) {
+      throw refusal(messageOf(error), error);
+    }
+  }
+
+  async #answer(message: Uint8Array): Promise<Uint8Array> {
     const request = fromBinary(ReadRequestProtoSchema, message);
     const path = normalizePath(decoder.decode(request.path), this.#store.root);
     if (request.isWatch) return this.#watch(path);

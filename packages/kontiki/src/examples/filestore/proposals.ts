@@ -15,9 +15,10 @@ interface ProposedFile {
  * An error of the file store, as clients get it. It is no reason for a leader to give up its
  * office.
  */
-export function refusal(message: string): StateMachineException {
+export function refusal(message: string, cause?: unknown): StateMachineException {
   return new StateMachineException(undefined, 'java.io.IOException', message, {
     leaderShouldStepDown: false,
+    cause,
   });
 }
 
