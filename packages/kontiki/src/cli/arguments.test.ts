@@ -28,7 +28,8 @@ const BAD: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [
     [...SERVER, '-m', 'counter', '-g', 'short'],
-    "kontiki server: option '-g, --raftGroup <id>' argument 'short' is invalid. group id: \"short\" is not a UUID",
+    "kontiki server: option '-g, --raftGroup <id>' argument 'short' is invalid. " +
+      'group id: "short" is not a UUID',
   ],
   [
     [...SERVER, '-m', 'counter', '-m', 'filestore', '-g', 'demoRaftGroup123'],
