@@ -20,7 +20,9 @@ interface Authority extends Issued {
   }): Issued;
 }
 
-/** Makes certificates for the named peers, all of one authority, with their files in `directory`. */
+/**
+ * Makes certificates for the named peers, all of one authority, with their files in `directory`.
+ */
 export async function makeCertificates(
   directory: string,
   names: readonly string[],

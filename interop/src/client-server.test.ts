@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { LabClient } from './clients.js';
-import { MixedCluster } from './mixed-cluster.js';
 import type { MemberKind } from './members.js';
+import { MixedCluster } from './mixed-cluster.js';
 import { PeerCallError } from './peer-error.js';
 
 interface Way {
@@ -104,7 +104,10 @@ for (const way of WAYS) {
 
     for (const op of ['staleRead', 'ioStaleRead']) {
       it(`${op} at a follower sees what it asks for`, async () => {
-        const { index, text } = await client.call('send', { text: 'INCREMENT', level: 'ALL_COMMITTED' });
+        const { index, text } = await client.call('send', {
+          text: 'INCREMENT',
+          level: 'ALL_COMMITTED',
+        });
         const reply = await client.call(op, { text: 'GET', index, server: follower });
         assert.equal(reply.text, text);
       });
@@ -137,7 +140,9 @@ for (const way of WAYS) {
 
     it('data beside the log comes to all servers', async () => {
       const data = 'd'.repeat(20_000);
-      assert.ok((await client.call('send', { text: `DATA:${data}`, level: 'ALL_COMMITTED' })).success);
+      assert.ok(
+        (await client.call('send', { text: `DATA:${data}`, level: 'ALL_COMMITTED' })).success,
+      );
       const list = (await client.call('read', { text: 'LIST', server: follower })).text ?? '';
       assert.equal(list.split('\n').at(-1), `DATA:${data}`);
     });

@@ -3,8 +3,8 @@ import {
   NotLeaderException,
   NotReplicatedException,
   type RaftClient,
-  RaftClient as RaftClients,
   type RaftClientReply,
+  RaftClient as RaftClients,
   RaftException,
   type RaftGroup,
   ReplicationLevel,
@@ -228,8 +228,5 @@ function commitsOf(reply: RaftClientReply) {
 }
 
 export function openClient(kind: MemberKind, options: ClientOptions): Promise<LabClient> {
-  return kind === 'java'
-    ? JavaClient.open(options)
-    : Promise.resolve(new KontikiClient(options));
+  return kind === 'java' ? JavaClient.open(options) : Promise.resolve(new KontikiClient(options));
 }
-

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type PeerError, PeerCallError } from './peer-error.js';
+import { PeerCallError, type PeerError } from './peer-error.js';
 
 /** The Maven project of the Java peer. */
 export const JAVA_PROJECT = fileURLToPath(new URL('../java', import.meta.url));

@@ -6,8 +6,8 @@ import {
   type LogEntry,
   RaftIOException,
   type RaftStorage,
-  StateMachineException,
   type StateMachineDataApi,
+  StateMachineException,
   type StateMachineServer,
   type TransactionContext,
 } from 'kontiki';
@@ -22,7 +22,10 @@ function bytes(value: string): Uint8Array {
   return new TextEncoder().encode(value);
 }
 
-/** The state machine of the Java peer (`LabStateMachine.java`), message by message and snapshot by snapshot. */
+/**
+ * The state machine of the Java peer (`LabStateMachine.java`), message by message and snapshot by
+ * snapshot.
+ */
 export class LabMachine extends BaseStateMachine {
   value = 0;
   readonly records: string[] = [];

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import {
   createConsoleLogger,
   type Division,
-  RaftPeerRole,
   type RaftGroup,
   type RaftPeer,
+  RaftPeerRole,
   RaftServer,
 } from 'kontiki';
 import type { PeerTls } from './certificates.js';
@@ -22,9 +21,20 @@ export interface MemberInfo {
   readonly term: number;
   readonly commit: number;
   readonly applied: number;
+  /** -1 when the log is empty. */
+  readonly lastIndex: number;
   /** State of the machine. */
   readonly value: number;
   readonly records: readonly string[];
+}
+
+/** An entry of a log. */
+export interface LogLine {
+  readonly term: number;
+  readonly index: number;
+  readonly kind: string;
+  /** Of its bytes in the file. */
+  readonly md5: string;
 }
 
 export interface MemberOptions {
@@ -56,11 +66,11 @@ export function peersText(peers: readonly RaftPeer[]): string {
 
 export class JavaMember implements Member {
   readonly kind = 'java';
-  readonly #options: MemberOptions;
+  readonly options: MemberOptions;
   #peer: JavaPeer | undefined;
 
   constructor(options: MemberOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   get isRunning(): boolean {
@@ -68,7 +78,7 @@ export class JavaMember implements Member {
   }
 
   async start(): Promise<void> {
-    const { peer, group, storage, tls, properties } = this.#options;
+    const { peer, group, storage, tls, properties } = this.options;
     const process = await JavaPeer.start();
     const args: PeerArguments = {
       id: peer.id,
@@ -100,8 +110,17 @@ export class JavaMember implements Member {
   }
 
   async info(): Promise<MemberInfo> {
-    if (this.#peer === undefined) throw new Error(`${this.#options.peer.id} does not run`);
-    return (await this.#peer.command('serverInfo', { id: this.#options.peer.id })) as MemberInfo;
+    return (await this.#ask('serverInfo')) as MemberInfo;
+  }
+
+  async log(): Promise<readonly LogLine[]> {
+    return (await this.#ask('serverLog')) as LogLine[];
+  }
+
+  #ask(command: string): Promise<unknown> {
+    const { id } = this.options.peer;
+    if (this.#peer === undefined) throw new Error(`${id} does not run`);
+    return this.#peer.command(command, { id });
   }
 }
 
@@ -173,6 +192,7 @@ export class KontikiMember implements Member {
       term: division.currentTerm,
       commit: division.commitIndex,
       applied: division.appliedIndex,
+      lastIndex: division.logInfo.lastEntry?.index ?? -1,
       value: this.#machine.value,
       records: [...this.#machine.records],
     };
@@ -185,9 +205,4 @@ function portOf(address: string): number {
 
 export function createMember(kind: MemberKind, options: MemberOptions): Member {
   return kind === 'java' ? new JavaMember(options) : new KontikiMember(options);
-}
-
-/** Where a member keeps its files, below the folder of its cluster. */
-export function storageOf(directory: string, id: string): string {
-  return join(directory, id);
 }

@@ -4,20 +4,21 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGroup, createPeer, type RaftGroup, RaftGroupId } from 'kontiki';
+import { createGroup, createPeer, findPeer, type RaftGroup, RaftGroupId } from 'kontiki';
 import { makeCertificates, type PeerTls } from './certificates.js';
 import { type LabClient, openClient } from './clients.js';
 import {
   createMember,
+  JavaMember,
+  type LogLine,
   type Member,
   type MemberInfo,
   type MemberKind,
-  storageOf,
 } from './members.js';
 
 /** Time-outs that a busy machine with two cores bears, for servers of both kinds. */
 const PROPERTIES: Readonly<Record<string, string>> = {
-  'raft.server.rpc.timeout.min': '500ms',
+  'raft.server.rpc.timeout.min': '700ms',
   'raft.server.rpc.timeout.max': '1000ms',
   'raft.server.rpc.first-election.timeout.min': '500ms',
   'raft.server.rpc.first-election.timeout.max': '1000ms',
@@ -27,6 +28,20 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   'raft.server.read.option': 'LINEARIZABLE',
 };
 
+const SLOW_TO_VOTE: Readonly<Record<string, string>> = {
+  'raft.server.rpc.timeout.min': '1100ms',
+  'raft.server.rpc.timeout.max': '1600ms',
+  'raft.server.rpc.first-election.timeout.min': '2500ms',
+  'raft.server.rpc.first-election.timeout.max': '3000ms',
+};
+
+const NEVER_A_CANDIDATE: Readonly<Record<string, string>> = {
+  'raft.server.rpc.timeout.min': '10min',
+  'raft.server.rpc.timeout.max': '11min',
+  'raft.server.rpc.first-election.timeout.min': '10min',
+  'raft.server.rpc.first-election.timeout.max': '11min',
+};
+
 export interface ClusterOptions {
   /** One member each: m0, m1 ... */
   readonly kinds: readonly MemberKind[];
@@ -34,7 +49,8 @@ export interface ClusterOptions {
   /** Own ports for clients and administration. */
   readonly separatePorts?: boolean;
   readonly properties?: Readonly<Record<string, string>>;
-  readonly priorities?: readonly number[];
+  /** Members of this kind are quicker to ask for votes, so that they win elections. */
+  readonly favoured?: MemberKind;
 }
 
 const WAIT_MS = 60_000;
@@ -46,6 +62,7 @@ export class MixedCluster {
   readonly directory: string;
   readonly members = new Map<string, Member>();
   readonly #certificates: ReadonlyMap<string, PeerTls>;
+  readonly #properties = new Map<string, Readonly<Record<string, string>>>();
   readonly #clients: LabClient[] = [];
 
   private constructor(
@@ -62,7 +79,6 @@ export class MixedCluster {
       createPeer({
         id: `m${i}`,
         address: address(i),
-        priority: options.priorities?.[i] ?? 0,
         ...(options.separatePorts === true
           ? { clientAddress: address(size + i), adminAddress: address(2 * size + i) }
           : {}),
@@ -70,15 +86,52 @@ export class MixedCluster {
     );
     this.group = createGroup(RaftGroupId.parse(randomUUID()), peers);
     peers.forEach((peer, i) => {
-      const member = createMember(options.kinds[i] ?? 'kontiki', {
-        peer,
-        group: this.group,
-        storage: storageOf(directory, peer.id),
-        tls: certificates.get(peer.id),
-        properties: { ...PROPERTIES, ...options.properties },
+      const kind = options.kinds[i] ?? 'kontiki';
+      const slow = options.favoured !== undefined && kind !== options.favoured;
+      this.#properties.set(peer.id, {
+        ...PROPERTIES,
+        ...(slow ? SLOW_TO_VOTE : {}),
+        ...options.properties,
       });
-      this.members.set(peer.id, member);
+      this.members.set(peer.id, this.memberOn(kind, peer.id));
     });
+  }
+
+  /** A member of the given kind, not started, with the name and the directory of another. */
+  memberOn(kind: MemberKind, id: string): Member {
+    const peer = findPeer(this.group, id);
+    if (peer === undefined) throw new Error(`there is no member ${id}`);
+    return createMember(kind, {
+      peer,
+      group: this.group,
+      storage: join(this.directory, id),
+      tls: this.#certificates.get(id),
+      properties: this.#properties.get(id) ?? PROPERTIES,
+    });
+  }
+
+  /** Has another kind serve the directory of a member that does not run. */
+  async changeHands(id: string, kind: MemberKind): Promise<Member> {
+    if (this.member(id).isRunning) throw new Error(`${id} runs`);
+    const member = this.memberOn(kind, id);
+    await member.start();
+    this.members.set(id, member);
+    return member;
+  }
+
+  /** The entries in the directory of a member that does not run, as Java reads them. */
+  async readLog(id: string): Promise<readonly LogLine[]> {
+    const reader = new JavaMember({
+      ...(this.memberOn('java', id) as JavaMember).options,
+      // Alone, it never becomes a leader that appends.
+      properties: { ...PROPERTIES, ...NEVER_A_CANDIDATE },
+    });
+    await reader.start();
+    try {
+      return await reader.log();
+    } finally {
+      await reader.stop();
+    }
   }
 
   static async start(options: ClusterOptions): Promise<MixedCluster> {
@@ -127,7 +180,7 @@ export class MixedCluster {
 
   /** Waits for a leader that serves, and that the other running members follow. */
   waitForLeader(): Promise<string> {
-    return this.#eventually('a leader that all follow', (infos) => {
+    return this.waitFor('a leader that all follow', (infos) => {
       const term = Math.max(...[...infos.values()].map((info) => info.term));
       const found = [...infos].find(([, info]) => info.ready && info.term === term);
       const followed = [...infos.values()].every((info) => info.leader === found?.[0]);
@@ -137,7 +190,7 @@ export class MixedCluster {
 
   /** Waits until all running members have applied the same; gives the state of all. */
   waitForAgreement(): Promise<MemberInfo> {
-    return this.#eventually('members that agree', (infos) => {
+    return this.waitFor('members that agree', (infos) => {
       const all = [...infos.values()];
       const commit = Math.max(...all.map((info) => info.commit));
       const first = all[0];
@@ -159,7 +212,8 @@ export class MixedCluster {
     return this.close();
   }
 
-  async #eventually<T>(
+  /** Waits until `condition` gives something for what the running members say. */
+  async waitFor<T>(
     what: string,
     condition: (infos: ReadonlyMap<string, MemberInfo>) => T | undefined,
   ): Promise<T> {

@@ -93,8 +93,7 @@ final class LabServer {
         "lifeCycle", info.getLifeCycleState(),
         "commit", log.getLastCommittedIndex(),
         "applied", info.getLastAppliedIndex(),
-        "lastTerm", last == null ? null : last.getTerm(),
-        "lastIndex", last == null ? null : last.getIndex(),
+        "lastIndex", last == null ? -1 : last.getIndex(),
         "value", machine.value(),
         "records", machine.records());
   }
