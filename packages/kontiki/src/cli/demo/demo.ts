@@ -84,6 +84,7 @@ async function withStory(
     told.catch(() => undefined);
     await Promise.race([told, interrupted.promise]);
   } finally {
+    story.abandon();
     display.stop();
     await Promise.all([counter.close(), files.close()]);
   }

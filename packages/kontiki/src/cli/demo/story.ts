@@ -48,6 +48,7 @@ export class Story {
   #fileWrites = 0;
   #isWriting = false;
   #ledBoth = false;
+  #isAbandoned = false;
 
   constructor(cluster: Cluster, counterClient: RaftClient, filesClient: RaftClient) {
     this.#cluster = cluster;
@@ -68,6 +69,11 @@ export class Story {
       `${servers}   files [${bar(fraction, BAR_COLUMNS)}] ${megabytes(this.#writtenBytes)} of ` +
       `${megabytes(this.#totalBytes)} MB   counter ${this.#counter.acknowledged}`
     );
+  }
+
+  /** Starts no process any more. */
+  abandon(): void {
+    this.#isAbandoned = true;
   }
 
   async tell(display: Display): Promise<void> {
@@ -156,6 +162,7 @@ export class Story {
 
   async #restart(victim: ServerProcess, display: Display): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, DOWN_TIME_MS));
+    if (this.#isAbandoned) throw new CliError('the demonstration was given up');
     await victim.start();
     display.step(`started ${victim.id} again`);
   }
