@@ -66,9 +66,9 @@ function separationRules(layers) {
     ),
     {
       name: 'others-use-the-public-face',
-      comment: 'bench and later packages import `kontiki`, not its files',
+      comment: 'bench, interop and later packages import `kontiki`, not its files',
       severity: 'error',
-      from: { path: '^(bench|packages)/', pathNot: '^packages/kontiki/' },
+      from: { path: '^(bench|interop|packages)/', pathNot: '^packages/kontiki/' },
       to: {
         path: `^${source}/`,
         pathNot: `^${source}/(index|testing/index|examples/index)\\.ts$`,

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { cleanStale } from './clean-stale.mjs';
 import { listFiles, REPOSITORY } from './lib/files.mjs';
 
-const PACKAGES = ['packages/kontiki', 'bench'];
+const PACKAGES = ['packages/kontiki', 'bench', 'interop'];
 const NOT_COPIED = /\.(ts|mts|cts|proto)$/;
 
 /** Copies the assets that changed. */

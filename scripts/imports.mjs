@@ -15,7 +15,7 @@ const configuration = createRequire(import.meta.url)('../.dependency-cruiser.cjs
 
 const root = rootArgument();
 const tsConfig = join(root, 'tsconfig.verify.json');
-const folders = ['packages/kontiki/src', 'bench/src'].filter((path) =>
+const folders = ['packages/kontiki/src', 'bench/src', 'interop/src'].filter((path) =>
   existsSync(join(root, path)),
 );
 const result = await cruise(

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsOptions } from 'kontiki';
+import { createCertificateAuthority } from 'kontiki/testing';
 
 /** Mutual TLS for one peer: for Kontiki as options, for Java as files. */
 export interface PeerTls {
@@ -8,29 +9,13 @@ export interface PeerTls {
   readonly files: { readonly tlsCa: string; readonly tlsCert: string; readonly tlsKey: string };
 }
 
-interface Issued {
-  readonly certificatePem: string;
-  readonly keyPem: string;
-}
-interface Authority extends Issued {
-  issue(request: {
-    readonly commonName: string;
-    readonly dnsNames: readonly string[];
-    readonly ipAddresses: readonly string[];
-  }): Issued;
-}
-
 /**
  * Makes certificates for the named peers, all of one authority, with their files in `directory`.
  */
-export async function makeCertificates(
+export function makeCertificates(
   directory: string,
   names: readonly string[],
-): Promise<ReadonlyMap<string, PeerTls>> {
-  const module = new URL('./runtime/certificates.js', import.meta.resolve('kontiki'));
-  const { createCertificateAuthority } = (await import(module.href)) as {
-    createCertificateAuthority(name: string): Authority;
-  };
+): ReadonlyMap<string, PeerTls> {
   const authority = createCertificateAuthority('kontiki interop');
   mkdirSync(directory, { recursive: true });
   const write = (name: string, content: string) => {

@@ -1,10 +1,10 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGroup, createPeer, findPeer, type RaftGroup, RaftGroupId } from 'kontiki';
+import { findFreePorts } from 'kontiki/testing';
 import { makeCertificates, type PeerTls } from './certificates.js';
 import { type LabClient, openClient } from './clients.js';
 import {
@@ -139,7 +139,7 @@ export class MixedCluster {
     const ids = options.kinds.map((_, i) => `m${i}`);
     const certificates =
       options.tls === true
-        ? await makeCertificates(join(directory, 'tls'), [...ids, 'client'])
+        ? makeCertificates(join(directory, 'tls'), [...ids, 'client'])
         : new Map<string, PeerTls>();
     const ports = await findFreePorts(3 * ids.length);
     const cluster = new MixedCluster(options, ports, directory, certificates);
@@ -229,24 +229,4 @@ export class MixedCluster {
       await sleep(POLL_MS);
     }
   }
-}
-
-/** Ports below those that systems give to outgoing connections. */
-async function findFreePorts(count: number): Promise<number[]> {
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const port = randomInt(12_000, 30_000);
-    if (!ports.includes(port) && (await isFree(port))) ports.push(port);
-  }
-  return ports;
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () =>
-      server.close(() => resolve(true)),
-    );
-  });
 }

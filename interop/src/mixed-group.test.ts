@@ -115,7 +115,7 @@ for (const { kinds, single, tls } of MIXTURES) {
     });
 
     for (const kind of ['java', 'kontiki'] as const) {
-      it(`a ${kind} leader serves reads at followers, watches and data beside the log`, async () => {
+      it(`a ${kind} leader serves reads at followers, watches, data beside the log`, async () => {
         await using cluster = await MixedCluster.start({ kinds, tls, favoured: kind });
         const leader = await cluster.waitForLeader();
         assert.equal(cluster.member(leader).kind, kind);
