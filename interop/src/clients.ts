@@ -57,6 +57,8 @@ export interface ClientOptions {
   readonly tls: PeerTls | undefined;
   /** First guess of the leader. */
   readonly leader?: string;
+  /** How often a Java client tries; many times when absent. */
+  readonly attempts?: number;
 }
 
 export class JavaClient implements LabClient {
@@ -75,6 +77,7 @@ export class JavaClient implements LabClient {
       peers: peersText(options.group.peers),
       leader: options.leader,
       ...options.tls?.files,
+      attempts: options.attempts,
     });
     return new JavaClient(peer);
   }
@@ -99,6 +102,16 @@ export class JavaClient implements LabClient {
 
   close(): Promise<void> {
     return this.#peer.close();
+  }
+
+  /** What the operation answers, or how it fails: as it is. */
+  async outcome(op: string, args: PeerArguments): Promise<unknown> {
+    try {
+      return await this.#call(op, args);
+    } catch (error) {
+      if (error instanceof PeerCallError) return { thrown: error.details };
+      throw error;
+    }
   }
 
   #call(op: string, args: PeerArguments): Promise<unknown> {

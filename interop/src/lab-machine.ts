@@ -71,6 +71,7 @@ export class LabMachine extends BaseStateMachine {
   override query(message: Uint8Array): Promise<Uint8Array> | Uint8Array {
     const asked = text(message);
     if (asked === 'GET') return bytes(String(this.value));
+    if (asked === 'NULL') return bytes('');
     if (asked === 'LIST') return bytes(this.records.join('\n'));
     throw new StateMachineException(
       this.server.id,

@@ -178,7 +178,10 @@ export class RaftServer {
     groupId: RaftGroupId,
     options: { readonly deleteDirectory: boolean; readonly renameDirectory: boolean },
   ): Promise<void> {
-    const division = this.getDivision(groupId);
+    const division = this.findDivision(groupId);
+    if (division === undefined) {
+      throw new GroupMismatchException(`${this.id}: Group ${groupId} not found.`);
+    }
     this.#divisions.delete(groupId.uuid);
     const rootDirectory = division.storageDirectory;
     await division.close();

@@ -52,7 +52,8 @@ export class ReadRequests {
   staleRead(request: RaftClientRequest, minIndex: number, sink: ReplySink): void {
     const { engine, replies, stateMachine, memberId } = this.#parts;
     if (engine.commitIndex < minIndex) {
-      const text = `${memberId}: commit index ${engine.commitIndex} is below ${minIndex}`;
+      const commit = `server commit index = ${engine.commitIndex} < min = ${minIndex}`;
+      const text = `Unable to serve stale-read due to ${commit}`;
       const cause = new StaleReadException(text);
       const error = new StateMachineException(memberId, cause.javaClass, text, { cause });
       sink.onReply(replies.exception(request, error));

@@ -3,7 +3,7 @@ import type { RaftConfiguration } from '../protocol/configuration.js';
 import {
   LeaderNotReadyException,
   NotLeaderException,
-  type RaftException,
+  RaftException,
   StateMachineException,
 } from '../protocol/exceptions.js';
 import { memberIdText, type RaftGroupId, type RaftPeerId } from '../protocol/ids.js';
@@ -91,10 +91,14 @@ export class Replies {
     return new NotLeaderException(this.#memberId, leader, [...voters.values()]);
   }
 
-  /** An error of the state machine as the client gets it. */
+  /**
+   * An error of the state machine as the client gets it. A Java client makes an object of the class
+   * again, so one that Java knows goes by Java's name.
+   */
   stateMachineException(error: Error): StateMachineException {
     if (error instanceof StateMachineException) return error;
-    return new StateMachineException(this.#memberId, error.name, messageOf(error), {
+    const causeClass = error instanceof RaftException ? error.javaClass : error.name;
+    return new StateMachineException(this.#memberId, causeClass, messageOf(error), {
       cause: error,
     });
   }

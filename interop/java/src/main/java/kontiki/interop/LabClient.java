@@ -89,7 +89,8 @@ final class LabClient implements Closeable {
   }
 
   private Map<String, Object> groupInfo(Command command) throws IOException {
-    final var reply = client.getGroupManagementApi(server(command)).info(client.getGroupId());
+    final var reply = client.getGroupManagementApi(server(command)).info(
+        command.has("group") ? RaftGroupId.valueOf(UUID.fromString(command.get("group"))) : client.getGroupId());
     final var role = reply.getRoleInfoProto();
     final List<Object> peers = new ArrayList<>();
     reply.getGroup().getPeers().forEach(peer -> peers.add(peer.getId() + "|" + peer.getAddress()));
@@ -134,11 +135,23 @@ final class LabClient implements Closeable {
     return RaftClientRequest.newBuilder()
         .setClientId(client.getId())
         .setServerId(server(command))
-        .setGroupId(client.getGroupId())
+        .setGroupId(command.has("group") ? RaftGroupId.valueOf(UUID.fromString(command.get("group"))) : client.getGroupId())
         .setCallId(command.number("callId"))
         .setMessage(message(command))
-        .setType(RaftClientRequest.writeRequestType())
+        .setType(type(command))
         .build();
+  }
+
+  private static RaftClientRequest.Type type(Command command) {
+    return switch (command.get("type", "write")) {
+      case "write" -> RaftClientRequest.writeRequestType(level(command));
+      case "read" -> RaftClientRequest.readRequestType();
+      case "readNonLinearizable" -> RaftClientRequest.readRequestType(true);
+      case "readAfterWrite" -> RaftClientRequest.readAfterWriteConsistentRequestType();
+      case "staleRead" -> RaftClientRequest.staleReadRequestType(command.number("index"));
+      case "watch" -> RaftClientRequest.watchRequestType(command.number("index"), level(command));
+      default -> throw new IllegalArgumentException("no type " + command.get("type"));
+    };
   }
 
   private static <T> T await(CompletableFuture<T> future) throws Exception {
