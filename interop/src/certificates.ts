@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsOptions } from 'kontiki';
 import { createCertificateAuthority } from 'kontiki/testing';
@@ -42,4 +42,15 @@ export function makeCertificates(
       return [name, { options, files: { tlsCa, tlsCert, tlsKey } }];
     }),
   );
+}
+
+/** Mutual TLS from the files of `makeCertificates`. */
+export function tlsFromFiles(files: PeerTls['files']): PeerTls {
+  const options: TlsOptions = {
+    trustCertificates: readFileSync(files.tlsCa),
+    certificateChain: readFileSync(files.tlsCert),
+    privateKey: readFileSync(files.tlsKey),
+    mutual: true,
+  };
+  return { options, files };
 }

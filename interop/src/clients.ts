@@ -10,10 +10,10 @@ import {
   ReplicationLevel,
 } from 'kontiki';
 import type { PeerTls } from './certificates.js';
-import { JavaPeer, type PeerArguments } from './java-peer.js';
 import { text } from './lab-machine.js';
 import { type MemberKind, peersText } from './members.js';
 import { PeerCallError, type PeerError } from './peer-error.js';
+import { type PeerArguments, PeerProcess } from './peer-process.js';
 
 /** A reply in the form that both kinds of client are brought into. */
 export interface LabReply {
@@ -63,14 +63,14 @@ export interface ClientOptions {
 
 export class JavaClient implements LabClient {
   readonly kind = 'java';
-  readonly #peer: JavaPeer;
+  readonly #peer: PeerProcess;
 
-  private constructor(peer: JavaPeer) {
+  private constructor(peer: PeerProcess) {
     this.#peer = peer;
   }
 
   static async open(options: ClientOptions): Promise<JavaClient> {
-    const peer = await JavaPeer.start();
+    const peer = await PeerProcess.startJava();
     await peer.command('openClient', {
       name: 'c',
       group: options.group.groupId.uuid,

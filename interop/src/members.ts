@@ -7,8 +7,8 @@ import {
   RaftServer,
 } from 'kontiki';
 import type { PeerTls } from './certificates.js';
-import { JavaPeer, type PeerArguments } from './java-peer.js';
 import { LabMachine } from './lab-machine.js';
+import { type PeerArguments, PeerProcess } from './peer-process.js';
 
 export type MemberKind = 'java' | 'kontiki';
 
@@ -64,12 +64,14 @@ export function peersText(peers: readonly RaftPeer[]): string {
     .join(',');
 }
 
-export class JavaMember implements Member {
-  readonly kind = 'java';
+/** A member with a process of its own, which can be killed. */
+export class ProcessMember implements Member {
+  readonly kind: MemberKind;
   readonly options: MemberOptions;
-  #peer: JavaPeer | undefined;
+  #peer: PeerProcess | undefined;
 
-  constructor(options: MemberOptions) {
+  constructor(kind: MemberKind, options: MemberOptions) {
+    this.kind = kind;
     this.options = options;
   }
 
@@ -79,7 +81,9 @@ export class JavaMember implements Member {
 
   async start(): Promise<void> {
     const { peer, group, storage, tls, properties } = this.options;
-    const process = await JavaPeer.start();
+    const process = await (this.kind === 'java'
+      ? PeerProcess.startJava()
+      : PeerProcess.startKontiki());
     const args: PeerArguments = {
       id: peer.id,
       group: group.groupId.uuid,
@@ -113,6 +117,7 @@ export class JavaMember implements Member {
     return (await this.#ask('serverInfo')) as MemberInfo;
   }
 
+  /** The entries of the log, as Java reads them. */
   async log(): Promise<readonly LogLine[]> {
     return (await this.#ask('serverLog')) as LogLine[];
   }
@@ -203,6 +208,13 @@ function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1));
 }
 
-export function createMember(kind: MemberKind, options: MemberOptions): Member {
-  return kind === 'java' ? new JavaMember(options) : new KontikiMember(options);
+/** Kontiki members live in this process, unless they shall have one of their own. */
+export function createMember(
+  kind: MemberKind,
+  options: MemberOptions,
+  ownProcess: boolean,
+): Member {
+  return kind === 'java' || ownProcess
+    ? new ProcessMember(kind, options)
+    : new KontikiMember(options);
 }

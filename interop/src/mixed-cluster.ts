@@ -9,11 +9,12 @@ import { makeCertificates, type PeerTls } from './certificates.js';
 import { type LabClient, openClient } from './clients.js';
 import {
   createMember,
-  JavaMember,
   type LogLine,
   type Member,
   type MemberInfo,
   type MemberKind,
+  type MemberOptions,
+  ProcessMember,
 } from './members.js';
 
 /** Time-outs that a busy machine with two cores bears, for servers of both kinds. */
@@ -51,6 +52,8 @@ export interface ClusterOptions {
   readonly properties?: Readonly<Record<string, string>>;
   /** Members of this kind are quicker to ask for votes, so that they win elections. */
   readonly favoured?: MemberKind;
+  /** Kontiki members have processes of their own, so that they can be killed like Java's. */
+  readonly ownProcesses?: boolean;
 }
 
 const WAIT_MS = 60_000;
@@ -64,6 +67,7 @@ export class MixedCluster {
   readonly #certificates: ReadonlyMap<string, PeerTls>;
   readonly #properties = new Map<string, Readonly<Record<string, string>>>();
   readonly #clients: LabClient[] = [];
+  readonly #ownProcesses: boolean;
 
   private constructor(
     options: ClusterOptions,
@@ -73,6 +77,7 @@ export class MixedCluster {
   ) {
     this.directory = directory;
     this.#certificates = certificates;
+    this.#ownProcesses = options.ownProcesses ?? false;
     const address = (n: number) => `127.0.0.1:${ports[n] ?? 0}`;
     const size = options.kinds.length;
     const peers = options.kinds.map((_, i) =>
@@ -99,15 +104,19 @@ export class MixedCluster {
 
   /** A member of the given kind, not started, with the name and the directory of another. */
   memberOn(kind: MemberKind, id: string): Member {
+    return createMember(kind, this.#optionsOf(id), this.#ownProcesses);
+  }
+
+  #optionsOf(id: string): MemberOptions {
     const peer = findPeer(this.group, id);
     if (peer === undefined) throw new Error(`there is no member ${id}`);
-    return createMember(kind, {
+    return {
       peer,
       group: this.group,
       storage: join(this.directory, id),
       tls: this.#certificates.get(id),
       properties: this.#properties.get(id) ?? PROPERTIES,
-    });
+    };
   }
 
   /** Has another kind serve the directory of a member that does not run. */
@@ -121,8 +130,8 @@ export class MixedCluster {
 
   /** The entries in the directory of a member that does not run, as Java reads them. */
   async readLog(id: string): Promise<readonly LogLine[]> {
-    const reader = new JavaMember({
-      ...(this.memberOn('java', id) as JavaMember).options,
+    const reader = new ProcessMember('java', {
+      ...this.#optionsOf(id),
       // Alone, it never becomes a leader that appends.
       properties: { ...PROPERTIES, ...NEVER_A_CANDIDATE },
     });

@@ -60,7 +60,12 @@ async function assertEqualLogs(cluster: MixedCluster): Promise<void> {
 for (const { kinds, single, tls } of MIXTURES) {
   describe(`a group of ${kinds.join(', ')}${tls ? ' with mutual TLS' : ''}`, () => {
     it('elects both kinds; no write is lost or repeated when leaders are killed', async () => {
-      await using cluster = await MixedCluster.start({ kinds, tls, favoured: single });
+      await using cluster = await MixedCluster.start({
+        kinds,
+        tls,
+        favoured: single,
+        ownProcesses: true,
+      });
       const led = new Set<MemberKind>();
       let leader = await cluster.waitForLeader();
       const writers = [

@@ -7,11 +7,20 @@ const other = (kind: MemberKind): MemberKind => (kind === 'java' ? 'kontiki' : '
 
 describe('one directory, two readers', () => {
   it('changes hands ten times, with rolled segments, snapshots and crashes', async () => {
-    await using cluster = await MixedCluster.start({ kinds: ['java'] });
+    await using cluster = await MixedCluster.start({ kinds: ['java'], ownProcesses: true });
     let kind: MemberKind = 'java';
     let expected: string[] = [];
     for (let change = 0; change <= 10; change++) {
       await cluster.waitForLeader();
+      // What was on its way when the server was killed is there from the first to some last one.
+      const found = (await cluster.waitForAgreement()).records;
+      const flown = found.slice(expected.length);
+      assert.deepEqual(found.slice(0, expected.length), expected);
+      assert.deepEqual(
+        flown,
+        flown.map((_, i) => `flying ${change - 1} ${i}`),
+      );
+      expected = [...found];
       const client = await cluster.client(other(kind));
       assert.equal((await client.call('send', { text: 'INCREMENT' })).text, String(change + 1));
       const filler = 'x'.repeat(200);
@@ -26,9 +35,18 @@ describe('one directory, two readers', () => {
       const { records, value } = await cluster.waitForAgreement();
       assert.equal(value, change + 1);
       assert.deepEqual(records, expected);
-      await client.close();
-      if (change % 3 === 1) await cluster.member('m0').kill();
-      else await cluster.member('m0').stop();
+      if (change % 3 === 1) {
+        const flying = Promise.allSettled([client.sendMany(`flying ${change} `, 1000)]);
+        await cluster.waitFor('writes on their way', (infos) => {
+          return (infos.get('m0')?.records.length ?? 0) > expected.length + 10 || undefined;
+        });
+        await cluster.member('m0').kill();
+        await client.close();
+        await flying;
+      } else {
+        await client.close();
+        await cluster.member('m0').stop();
+      }
       kind = other(kind);
       if (change < 10) await cluster.changeHands('m0', kind);
     }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { JavaClient } from './clients.js';
-import type { PeerArguments } from './java-peer.js';
 import type { MemberKind } from './members.js';
 import { MixedCluster } from './mixed-cluster.js';
+import type { PeerArguments } from './peer-process.js';
 
 interface Step {
   readonly title: string;

@@ -27,10 +27,10 @@ interface Waiting {
 }
 
 /**
- * A Java process that hosts Ratis servers and clients and does what it is told. It ends when its
- * standard input does, so it never outlives the test.
+ * A process that hosts servers and clients and does what it is told. It ends when its standard
+ * input does, so it never outlives the test.
  */
-export class JavaPeer {
+export class PeerProcess {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
@@ -39,24 +39,11 @@ export class JavaPeer {
   #errorOutput = '';
   #ended = false;
 
-  private constructor() {
-    const dependencies = readFileSync(join(JAVA_PROJECT, 'target', 'classpath.txt'), 'utf8').trim();
-    const classpath = [join(JAVA_PROJECT, 'target', 'classes'), dependencies].join(delimiter);
-    const logLevel = process.env['KONTIKI_INTEROP_LOG'] ?? 'error';
-    this.#process = spawn('java', [
-      '-Xmx512m',
-      '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1',
-      `-Dorg.slf4j.simpleLogger.defaultLogLevel=${logLevel}`,
-      '-Dorg.slf4j.simpleLogger.showDateTime=true',
-      '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
-      '-cp',
-      classpath,
-      'kontiki.interop.Peer',
-    ]);
+  private constructor(command: string, args: readonly string[]) {
+    this.#process = spawn(command, args);
     this.#exited = new Promise((resolve) => {
       this.#process.once('close', () => {
-        this.#onEnd('the Java process ended');
+        this.#onEnd('the peer ended');
         resolve();
       });
     });
@@ -69,12 +56,35 @@ export class JavaPeer {
     createInterface({ input: this.#process.stdout }).on('line', (line) => this.#onLine(line));
   }
 
-  /** Starts a process; rejects when it does not come up. */
-  static async start(): Promise<JavaPeer> {
-    const peer = new JavaPeer();
+  /** Starts a Java peer; rejects when it does not come up. */
+  static startJava(): Promise<PeerProcess> {
+    const dependencies = readFileSync(join(JAVA_PROJECT, 'target', 'classpath.txt'), 'utf8').trim();
+    const classpath = [join(JAVA_PROJECT, 'target', 'classes'), dependencies].join(delimiter);
+    const logLevel = process.env['KONTIKI_INTEROP_LOG'] ?? 'error';
+    return PeerProcess.#start('java', [
+      '-Xmx512m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      `-Dorg.slf4j.simpleLogger.defaultLogLevel=${logLevel}`,
+      '-Dorg.slf4j.simpleLogger.showDateTime=true',
+      '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
+      '-cp',
+      classpath,
+      'kontiki.interop.Peer',
+    ]);
+  }
+
+  /** Starts a Kontiki server's process, which understands the same commands. */
+  static startKontiki(): Promise<PeerProcess> {
+    const script = fileURLToPath(new URL('./kontiki-peer.js', import.meta.url));
+    return PeerProcess.#start(process.execPath, ['--enable-source-maps', script]);
+  }
+
+  static async #start(command: string, args: readonly string[]): Promise<PeerProcess> {
+    const peer = new PeerProcess(command, args);
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new Error(`the Java peer is not ready: ${peer.#errorOutput}`)),
+        () => reject(new Error(`the peer is not ready: ${peer.#errorOutput}`)),
         READY_TIMEOUT_MS,
       );
       peer.#ready = () => {
@@ -83,7 +93,7 @@ export class JavaPeer {
       };
       void peer.#exited.then(() => {
         clearTimeout(timer);
-        reject(new Error(`the Java peer did not start: ${peer.#errorOutput}`));
+        reject(new Error(`the peer did not start: ${peer.#errorOutput}`));
       });
     });
     return peer;
@@ -91,7 +101,7 @@ export class JavaPeer {
 
   /** Sends a command. Rejects with PeerCallError when it fails there. */
   command(name: string, args: PeerArguments): Promise<unknown> {
-    if (this.#ended) return Promise.reject(this.#gone('the Java process has ended'));
+    if (this.#ended) return Promise.reject(this.#gone('the peer has ended'));
     const number = ++this.#lastNumber;
     const fields = Object.entries(args)
       .filter(([, value]) => value !== undefined)
