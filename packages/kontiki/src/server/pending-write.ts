@@ -12,6 +12,8 @@ export class PendingWrite {
   /** What is logged: the inner request of a FORWARD, else `request` (spec: consensus 7.2). */
   readonly logged: RaftClientRequest;
   readonly transaction: Transaction;
+  /** Where the request came from. */
+  readonly origin: ReplySink;
   /** Bytes of its permit. */
   sizeBytes = 0;
   hasPermit = false;
@@ -25,8 +27,10 @@ export class PendingWrite {
     request: RaftClientRequest,
     logged: RaftClientRequest,
     transaction: Transaction,
-    sink: ReplySink,
+    origin: ReplySink,
+    sink: ReplySink = origin,
   ) {
+    this.origin = origin;
     this.request = request;
     this.logged = logged;
     this.transaction = transaction;

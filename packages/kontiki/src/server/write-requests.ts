@@ -3,6 +3,7 @@ import { clientRequestFromWire } from '../proto/convert/index.js';
 import { createStateMachineEntry, decodeClientRequest } from '../proto/wire/index.js';
 import type { LogEntry } from '../proto/wire/types.js';
 import {
+  AlreadyClosedException,
   LeaderSteppingDownException,
   ResourceUnavailableException,
   ServerNotReadyException,
@@ -70,7 +71,8 @@ export class WriteRequests {
       return;
     }
     const transaction = Transaction.ofRequest(engine.role, logged);
-    const write = new PendingWrite(request, logged, transaction, this.#waitFor(request, sink));
+    const waiting = this.#waitFor(request, sink);
+    const write = new PendingWrite(request, logged, transaction, sink, waiting);
     retryCache.setPending(request.clientId.bytes, request.callId, write);
     this.#start(write);
   }
@@ -202,6 +204,10 @@ export class WriteRequests {
    */
   #appendAfterWait(write: PendingWrite): void {
     const { engine, replies } = this.#parts;
+    if (write.origin.isAbandoned === true) {
+      this.#refuse(write, new AlreadyClosedException('an earlier request was sent back'));
+      return;
+    }
     if (this.#parts.isRunning() && engine.leaderCheck(false) === 'ok') {
       this.#append(write);
       return;

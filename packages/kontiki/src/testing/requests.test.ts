@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  AlreadyClosedException,
   NotLeaderException,
   NotReplicatedException,
   type RaftException,
@@ -81,6 +82,20 @@ test('H-30: a throw of startTransaction ends the call, and a retry is not stuck'
   const request = cluster.request(bytes('throw'));
   await assert.rejects(leader.submitClientRequest(request), { message: 'thrown' });
   await assert.rejects(leader.submitClientRequest(request), { message: 'thrown' });
+});
+
+test('a write that waits for its start is not carried out when its stream has ended', async () => {
+  await using cluster = await start();
+  const leader = await cluster.waitForLeader();
+  const request = cluster.request(bytes('slow start'));
+  const sink = { isAbandoned: false };
+  const outcome = new Promise((onReply, onFailure) => {
+    leader.submit(request, Object.assign(sink, { onReply, onFailure }));
+  });
+  sink.isAbandoned = true;
+  await assert.rejects(outcome, AlreadyClosedException);
+  assert.deepEqual(machineOf(cluster).applied, []);
+  assert.equal((await leader.submitClientRequest(request)).success, true);
 });
 
 test('H-8: permits of refused writes come back', async () => {

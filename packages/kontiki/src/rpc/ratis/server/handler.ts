@@ -13,6 +13,11 @@ import type { TermIndex } from '../../../protocol/term-index.js';
 
 /** Takes the outcome of one client request: exactly one of the two is called, once. */
 export interface ReplySink {
+  /**
+   * An earlier request of the same ordered stream was sent back, or the stream was ended from this
+   * side: a request that has no place in the log yet must not get one, because it would overtake.
+   */
+  readonly isAbandoned?: boolean;
   /** A reply, successful or with an exception that replies can carry (spec: consensus 7.9). */
   onReply(reply: RaftClientReply): void;
   /** An error that ends the RPC. */

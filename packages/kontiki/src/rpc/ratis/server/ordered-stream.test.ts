@@ -4,6 +4,8 @@ import { clientReplyFromWire, clientRequestToWire } from '../../../proto/convert
 import { decodeClientReply, encodeClientRequest } from '../../../proto/wire/index.js';
 import {
   AlreadyClosedException,
+  LeaderNotReadyException,
+  type RaftException,
   ResourceUnavailableException,
 } from '../../../protocol/exceptions.js';
 import { ClientId, RaftGroupId } from '../../../protocol/ids.js';
@@ -70,7 +72,7 @@ class Fixture {
   }
 
   /** Answers the request of a sequence number. */
-  answer(seqNum: number): void {
+  answer(seqNum: number, exception?: RaftException): void {
     const found = this.submitted.find((one) => one.request.callId === 100 + seqNum);
     assert.ok(found !== undefined, `request ${seqNum} was not submitted`);
     const { clientId, serverId, groupId, callId } = found.request;
@@ -79,9 +81,9 @@ class Fixture {
       serverId,
       groupId,
       callId,
-      success: true,
+      success: exception === undefined,
       message: undefined,
-      exception: undefined,
+      exception,
       logIndex: seqNum,
       commitInfos: [],
     });
@@ -174,6 +176,23 @@ test('a half-close with gap requests only completes the stream', () => {
   f.stream.onHalfClose();
   assert.deepEqual(f.sentCalls, [103]);
   assert.equal(f.status?.code, StatusCode.OK);
+});
+
+test('after a request that is to be tried again, none that came later is carried out', () => {
+  const f = new Fixture();
+  f.receive(1, true);
+  f.receive(2);
+  f.receive(4);
+  assert.equal(f.submitted[0]?.sink.isAbandoned, false);
+  f.answer(2, new LeaderNotReadyException('n0', 'n0', GROUP.bytes));
+  f.receive(3);
+  assert.deepEqual(f.submittedCalls, [101, 102]);
+  assert.equal(f.submitted[0]?.sink.isAbandoned, true);
+  assert.deepEqual(f.ended, []);
+  f.answer(1);
+  assert.deepEqual(f.sentCalls, [101, 102]);
+  assert.equal(f.status?.code, StatusCode.OK);
+  assert.deepEqual(f.ended, [f.stream]);
 });
 
 test('loss of the leadership completes the stream; late replies go nowhere', () => {

@@ -5,6 +5,8 @@ import {
   AlreadyClosedException,
   GroupMismatchException,
   IllegalArgumentException,
+  LeaderNotReadyException,
+  NotLeaderException,
   ResourceUnavailableException,
 } from '../../../protocol/exceptions.js';
 import type { RaftGroupId } from '../../../protocol/ids.js';
@@ -32,9 +34,13 @@ class Slot implements ReplySink {
     this.request = request;
   }
 
+  get isAbandoned(): boolean {
+    return this.#stream.isRefusing;
+  }
+
   onReply(reply: RaftClientReply): void {
     this.reply = reply;
-    this.#stream.replied();
+    this.#stream.replied(reply);
   }
 
   onFailure(error: Error): void {
@@ -57,6 +63,8 @@ export class OrderedStream implements StreamListener {
   #groupId: RaftGroupId | undefined;
   #next: number | undefined;
   #halfClosed = false;
+  /** A request was sent back to be tried again: nothing behind it may be carried out. */
+  #isRefusing = false;
   #isOver = false;
 
   constructor(
@@ -71,13 +79,18 @@ export class OrderedStream implements StreamListener {
     this.#ended = ended;
   }
 
+  /** What was submitted and is not carried out yet must not be any more. */
+  get isRefusing(): boolean {
+    return this.#isRefusing;
+  }
+
   /** Group of the first request; undefined before. */
   get groupId(): RaftGroupId | undefined {
     return this.#groupId;
   }
 
   onMessage(message: Uint8Array): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#isRefusing) return;
     try {
       this.#take(clientRequestFromWire(decodeClientRequest(message)));
     } catch (error) {
@@ -107,22 +120,28 @@ export class OrderedStream implements StreamListener {
   /** The leader lost its office: the client goes on elsewhere. */
   complete(): void {
     if (this.#isOver) return;
+    this.#isRefusing = true;
     this.#over();
     this.#stream.end(OK_STATUS);
   }
 
   /**
-   * A request failed in a way that no reply can tell: the stream ends, what was submitted goes on.
+   * A request failed in a way that no reply can tell: the stream ends, what is in the log goes on.
    */
   fail(error: Error): void {
     if (this.#isOver) return;
+    this.#isRefusing = true;
     this.#over();
     this.#stream.end(statusOfError(error));
   }
 
   /** Sends the replies that are due. */
-  replied(): void {
+  replied(newest: RaftClientReply): void {
     if (this.#isOver) return;
+    const { exception } = newest;
+    if (exception instanceof NotLeaderException || exception instanceof LeaderNotReadyException) {
+      this.#refuseRest();
+    }
     let sent = 0;
     for (; sent < this.#slots.length; sent++) {
       const reply = this.#slots[sent]?.reply;
@@ -165,12 +184,26 @@ export class OrderedStream implements StreamListener {
   }
 
   #process(): void {
-    while (this.#next !== undefined && !this.#isOver) {
+    while (this.#next !== undefined && !this.#isOver && !this.#isRefusing) {
       const slot = this.#find(this.#next);
       if (slot === undefined) return;
       this.#next++;
       this.#handler.submitClientRequest(slot.request, slot);
     }
+  }
+
+  /**
+   * The client tries the refused request again on another stream, and all that came after it. Were
+   * one of those carried out here, because this server became a ready leader meanwhile, it would
+   * overtake; so the stream takes nothing more, and is completed after the replies that are due, as
+   * at the loss of the leadership.
+   */
+  #refuseRest(): void {
+    if (this.#isRefusing) return;
+    this.#isRefusing = true;
+    const from = this.#next ?? Number.NEGATIVE_INFINITY;
+    const submitted = this.#slots.findIndex((slot) => slot.seqNum >= from);
+    if (submitted >= 0) this.#slots.length = submitted;
   }
 
   #find(seqNum: number): Slot | undefined {
@@ -201,7 +234,8 @@ export class OrderedStream implements StreamListener {
   }
 
   #finishIfDone(): void {
-    if (!this.#halfClosed || this.#slots.length > 0 || this.#isOver) return;
+    if (this.#slots.length > 0 || this.#isOver) return;
+    if (!this.#halfClosed && !this.#isRefusing) return;
     this.#over();
     this.#stream.end(OK_STATUS);
   }
