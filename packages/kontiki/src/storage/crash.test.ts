@@ -217,3 +217,18 @@ test('random appends, truncations, purges and restarts leave what a list would h
     { numRuns: 150 },
   );
 });
+
+test('what a killed process wrote and did not sync is durable once it is opened again', async () => {
+  const fs = new MemoryFileSystem();
+  const killed = await TestLog.open('/s', { fs });
+  killed.log.append([entryOf(1, 0)], 0);
+  await killed.flushed();
+  fs.pause = () => new Promise(() => undefined);
+  killed.log.append([entryOf(1, 1)], 0);
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  fs.pause = async () => undefined;
+  const restarted = await TestLog.open('/s', { fs });
+  assert.equal(restarted.log.flushIndex, 1);
+  const found = await TestLog.open('/s', { fs: fs.afterPowerCut(() => 0.99) });
+  assert.equal(found.log.lastIndex, 1);
+});

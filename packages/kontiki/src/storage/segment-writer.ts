@@ -45,9 +45,14 @@ export class SegmentWriter {
     await this.#fs.syncDirectory(this.#directory);
   }
 
-  /** Continues the open segment that was found at start. */
+  /**
+   * Continues the open segment that was found at start. A process that was killed between a write
+   * and its sync leaves entries that can be read, but would not outlive a loss of power: they are
+   * made durable here, before anybody counts on them.
+   */
   async resume(segment: Segment): Promise<void> {
     this.#file = await this.#fs.open(this.#path(segment.diskName), 'r+');
+    await this.#file.datasync();
     this.#position = segment.sizeBytes;
     this.#fileBytes = segment.sizeBytes;
     this.#writes = 0;

@@ -191,3 +191,12 @@ test('a removed group is deleted, moved away, or left (spec: storage 1.5)', asyn
     assert.match(await readFile(moved, 'utf8'), /term=0/);
   }
 });
+
+test('the names that a killed process left are made durable before they count', async (t) => {
+  const volume = await temporaryFolder(t);
+  await (await open([volume])).close();
+  const sync = t.mock.method(fs, 'syncDirectory');
+  const storage = await open([volume]);
+  assert.ok(sync.mock.calls.some((call) => call.arguments[0] === storage.currentDirectory));
+  await storage.close();
+});

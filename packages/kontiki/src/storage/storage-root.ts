@@ -146,6 +146,9 @@ export class StorageRoot implements RaftStorage {
     const temporary = joinPath(this.currentDirectory, META_FILE + TEMPORARY_SUFFIX);
     if (await this.#fs.exists(temporary)) await this.#fs.unlink(temporary);
     if (state === 'NORMAL') {
+      // A process that was killed behind a rename leaves names that a loss of power would take
+      // back, and with them a vote.
+      await this.#fs.syncDirectory(this.currentDirectory);
       this.#metadata = await readMetadata(this.#fs, this.currentDirectory);
       return;
     }
