@@ -100,8 +100,9 @@ export class JavaClient implements LabClient {
     return (await this.#call('groupInfo', { server })) as LabGroupInfo;
   }
 
+  /** At once: servers must bear that too. */
   close(): Promise<void> {
-    return this.#peer.close();
+    return this.#peer.kill();
   }
 
   /** What the operation answers, or how it fails: as it is. */
