@@ -1,5 +1,6 @@
 import { EntryKind } from '../proto/wire/types.js';
 import type { CoreState } from './state.js';
+import { implausible, isPlausibleTerm } from './term-limit.js';
 import type { AppendRequest } from './types.js';
 
 /**
@@ -9,6 +10,7 @@ export function malformation(s: CoreState, request: AppendRequest): string | und
   const { leaderId, leaderTerm } = request;
   if (leaderId === s.selfId) return 'the leader names itself by the id of the receiver';
   if (leaderTerm < 1) return `leader term ${leaderTerm} is not positive`;
+  if (!isPlausibleTerm(s, leaderTerm)) return implausible(leaderTerm);
   const previous = request.previous?.term === 0 ? undefined : request.previous;
   if (previous !== undefined && (previous.term < 0 || previous.index < 0)) {
     return `previous entry (t:${previous.term}, i:${previous.index}) is not valid`;
@@ -38,6 +40,9 @@ function malformedEntries(
     if (entry.term < term) return `term ${entry.term} of entry ${index} is below ${term}`;
     if (entry.kind === EntryKind.CONFIGURATION && entry.configuration === undefined) {
       return `entry ${index} has no configuration`;
+    }
+    if (entry.kind === EntryKind.METADATA && (entry.metadataCommitIndex ?? -1) >= index) {
+      return `entry ${index} says that ${entry.metadataCommitIndex} is committed`;
     }
     term = entry.term;
     index++;

@@ -3,6 +3,7 @@ import { RaftPeerRole } from '../protocol/peer.js';
 import { Ballot, type BallotResult } from './ballot.js';
 import { isCurrentVoter, isOldVoter, otherVoters } from './quorum.js';
 import type { CoreState, Election } from './state.js';
+import { isPlausibleTerm } from './term-limit.js';
 import type { VoteReply, VoteRequest } from './types.js';
 
 /** A candidate's rounds: pre-vote, then election, until one ends it (spec: consensus 2.3). */
@@ -26,7 +27,8 @@ export function onVoteReply(
 ): void {
   const { election } = s;
   if (election?.id !== electionId || election.awaiting !== undefined) return;
-  const result = election.ballot.answer(from, reply);
+  const credible = reply !== undefined && isPlausibleTerm(s, reply.term);
+  const result = election.ballot.answer(from, credible ? reply : undefined);
   if (result !== undefined) act(s, election, result);
 }
 

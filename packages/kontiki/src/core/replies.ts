@@ -10,6 +10,7 @@ import {
 } from './progress.js';
 import { confirmReads, repeatConfirmation } from './read-index.js';
 import type { CoreState } from './state.js';
+import { isPlausibleTerm } from './term-limit.js';
 import type { AppendReplyReceived } from './types.js';
 
 function recordOf(s: CoreState, peerId: RaftPeerId, epoch: number): FollowerRecord | undefined {
@@ -68,7 +69,7 @@ function onSuccess(s: CoreState, record: FollowerRecord, reply: AppendReplyRecei
  * consensus 2.7, 3.8).
  */
 function onNotLeader(s: CoreState, record: FollowerRecord, reply: AppendReplyReceived): boolean {
-  if (record.caughtUp && reply.term > s.term) {
+  if (record.caughtUp && reply.term > s.term && isPlausibleTerm(s, reply.term)) {
     s.roles.stepToFollower(reply.term, { reason: 'HIGHER_TERM' });
     return true;
   }

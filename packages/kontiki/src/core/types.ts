@@ -208,7 +208,8 @@ export type EngineCommand =
   /** Leader: append a configuration (start-up entry) or metadata entry of its own. */
   | { readonly kind: 'appendOwn'; readonly header: EntryHeader; readonly generation: number }
   | { readonly kind: 'replyVote'; readonly requestId: number; readonly reply: VoteReply }
-  | { readonly kind: 'failVote'; readonly requestId: number }
+  /** `malformed` says why the request cannot come from a correct candidate; else: not running. */
+  | { readonly kind: 'failVote'; readonly requestId: number; readonly malformed?: string }
   | { readonly kind: 'replyAppend'; readonly requestId: number; readonly reply: AppendReply }
   | { readonly kind: 'failAppend'; readonly requestId: number; readonly failure: AppendFailure }
   /**

@@ -3,6 +3,7 @@ import { INITIAL_TERM_INDEX, type TermIndex } from '../protocol/term-index.js';
 import { checkLeadership } from './lead.js';
 import { isCurrentVoter, isListener, isVoter, priorityOf } from './quorum.js';
 import type { CoreState } from './state.js';
+import { implausible, isPlausibleTerm } from './term-limit.js';
 import type { VoteReply, VoteRequest } from './types.js';
 
 const { LEADER, FOLLOWER, LISTENER } = RaftPeerRole;
@@ -23,6 +24,10 @@ export function compareLastEntries(
 export function onVoteRequest(s: CoreState, requestId: number, request: VoteRequest): void {
   if (s.lifeCycle !== 'running') {
     s.emit({ kind: 'failVote', requestId });
+    return;
+  }
+  if (!isPlausibleTerm(s, request.candidateTerm)) {
+    s.emit({ kind: 'failVote', requestId, malformed: implausible(request.candidateTerm) });
     return;
   }
   const recognised = recognises(s, request);

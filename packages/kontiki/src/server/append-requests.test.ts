@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppendReply, AppendRequest } from '../core/types.js';
-import { decodePeer, encodePeer } from '../proto/wire/index.js';
+import { createStateMachineEntry, decodePeer, encodePeer } from '../proto/wire/index.js';
 import type {
   AppendEntriesReplyMessage,
   AppendEntriesRequestMessage,
@@ -61,6 +61,7 @@ class Fixture {
           this.drained = callback;
         },
       },
+      config: { log: { entrySizeMaxBytes: 100 } },
       commitInfos: new CommitInfos('n0', { encode: encodePeer, decode: decodePeer }),
       nowMs: () => 0,
       submit: (input: () => void) => {
@@ -89,6 +90,17 @@ test('what a peer sends and cannot be read is refused, and does not reach the en
   f.requests.submit({ ...REQUEST, commitInfos }, f.sink);
   assert.equal(f.given.length, 0);
   assert.equal(f.failures.length, 1);
+});
+
+test('an entry that the log would not take is refused before it can harm the log', () => {
+  const f = new Fixture();
+  const clientId = new Uint8Array(16);
+  const logData = new Uint8Array(100);
+  const body = { logData, data: undefined, type: 0, clientId, callId: 1 } as const;
+  const entry = createStateMachineEntry({ term: 3, index: 9, ...body });
+  f.requests.submit({ ...REQUEST, entries: [entry] }, f.sink);
+  assert.equal(f.given.length, 0);
+  assert.match(String(f.failures[0]), /entry 9 takes 134 bytes in the log, above .*byte-limit 100$/);
 });
 
 test('a full log pauses the leaders that are read, until it has drained', () => {

@@ -9,6 +9,7 @@ import {
 } from '../proto/wire/types.js';
 import { RaftIOException, ServerNotReadyException } from '../protocol/exceptions.js';
 import type { AppendSink } from '../rpc/ratis/server/handler.js';
+import { recordSize } from '../storage/index.js';
 import type { DivisionParts } from './division-parts.js';
 
 interface Held {
@@ -81,6 +82,7 @@ export class AppendRequests {
     let entries: EntryHeader[];
     try {
       commitInfos.merge(request.commitInfos);
+      this.#checkSizes(request.entries);
       entries = request.entries.map(headerOf);
     } catch (error) {
       // A peer that sends what can't be read is refused; it can't close this division.
@@ -105,6 +107,21 @@ export class AppendRequests {
       },
       nowMs(),
     );
+  }
+
+  /**
+   * The log takes no larger ones, and a failure of the log closes the division (design: section 2).
+   */
+  #checkSizes(entries: readonly LogEntry[]): void {
+    const limit = this.#parts.config.log.entrySizeMaxBytes;
+    for (const { index, fullSizeBytes, stored } of entries) {
+      const sizeBytes = recordSize(Math.max(fullSizeBytes, stored.length));
+      if (sizeBytes <= limit) continue;
+      throw new RaftIOException(
+        `${this.#parts.memberId}: entry ${index} takes ${sizeBytes} bytes in the log, above ` +
+          `raft.server.log.appender.buffer.byte-limit ${limit}`,
+      );
+    }
   }
 
   #pause(sink: AppendSink): void {

@@ -64,7 +64,7 @@ export class CommandRunner {
         this.#to.votes.reply(command.requestId, command.reply);
         return;
       case 'failVote':
-        this.#to.votes.fail(command.requestId);
+        this.#to.votes.fail(command.requestId, command.malformed);
         return;
       case 'requestVote':
         this.#to.votes.ask(command.to, command.electionId, command.request);

@@ -1,6 +1,6 @@
 import type { VoteReply, VoteRequest } from '../core/types.js';
 import { allPeers } from '../protocol/configuration.js';
-import { ServerNotReadyException } from '../protocol/exceptions.js';
+import { IllegalStateException, ServerNotReadyException } from '../protocol/exceptions.js';
 import type { RaftPeerId } from '../protocol/ids.js';
 import type { Outcome } from '../rpc/ratis/server/handler.js';
 import type { PendingCall } from '../rpc/transport.js';
@@ -38,8 +38,9 @@ export class Votes {
     this.#take(requestId)?.(undefined, reply);
   }
 
-  fail(requestId: number): void {
-    this.#take(requestId)?.(this.#notReady(), undefined);
+  fail(requestId: number, malformed?: string): void {
+    const error = malformed === undefined ? this.#notReady() : new IllegalStateException(malformed);
+    this.#take(requestId)?.(error, undefined);
   }
 
   /** Asks a peer for its vote. */

@@ -16,8 +16,9 @@
  * `RaftLogListener.onFlushed`.
  */
 export * from './errors.js';
-export { type MemoryLogOptions, MemoryRaftLog } from './memory-log.js';
+export { type MemoryLogOptions, MemoryRaftLog, openMemoryLog } from './memory-log.js';
 export { type OpenLogOptions, openLog } from './open-log.js';
+export { recordSize } from './segment-format.js';
 export {
   discoverGroups,
   openStorage,
