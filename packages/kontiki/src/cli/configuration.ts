@@ -59,9 +59,6 @@ export function loadConfiguration(
     lookups: LOOKUPS,
     logger: quieter(logger),
   });
-  for (const { key, nearest } of properties.unknownKeys()) {
-    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-    io.err.write(`warning: unknown key ${key}${hint}\n`);
-  }
+  for (const warning of properties.takeWarnings()) io.err.write(`warning: ${warning}\n`);
   return properties;
 }

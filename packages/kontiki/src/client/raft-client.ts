@@ -6,6 +6,7 @@ import { RETRY_FOREVER_NO_SLEEP } from '../protocol/retry/simple-policies.js';
 import { GrpcTransport } from '../rpc/grpc/index.js';
 import { Connections } from '../rpc/ratis/client/connections.js';
 import { RequestEncoder } from '../rpc/ratis/client/request-encoder.js';
+import { checkDefaultTransport } from '../rpc/rpc-type.js';
 import { nodeRuntime } from '../runtime/node-runtime.js';
 import { AdminApi } from './admin/admin-api.js';
 import { GroupManagementApi } from './admin/group-management-api.js';
@@ -76,6 +77,8 @@ export class RaftClient {
     const runtime = options.runtime ?? processRuntime;
     const logger = options.logger ?? NULL_LOGGER;
     const properties = options.properties ?? new RaftProperties();
+    for (const warning of properties.takeWarnings()) logger.log('warn', warning);
+    if (options.transport === undefined) checkDefaultTransport(properties);
     const limits = limitsOf(properties);
     const tls = options.tls ?? {};
     const transport = options.transport ?? new GrpcTransport({ runtime, logger });

@@ -176,6 +176,28 @@ test('lists unknown keys with the one that was perhaps meant', () => {
   ]);
 });
 
+test('warns once of keys that are unknown or without effect, whoever has a copy', () => {
+  const properties = RaftProperties.fromEntries([
+    ['raft.server.rpc.timeout.mn', '1ms'],
+    ['raft.zookeeper', 'x'],
+    ['raft.server.rpc.sleep.time', '1ms'],
+    ['raft.grpc.tls.conf', 'tls.pem'],
+    ['raft.server.rpc.timeout.max', '1s'],
+    ['other', 'x'],
+  ]);
+  const copy = properties.copy();
+  assert.deepEqual(properties.takeWarnings(), [
+    'unknown key raft.server.rpc.timeout.mn; did you mean raft.server.rpc.timeout.min?',
+    'unknown key raft.zookeeper',
+    'raft.server.rpc.sleep.time has no effect: Appenders always use streams; their pauses are ' +
+      'raft.server.log.appender.retry.policy',
+    'raft.grpc.tls.conf is an object that programs give; its text has no effect',
+  ]);
+  assert.deepEqual(copy.takeWarnings(), []);
+  copy.setRaw('raft.x', '1');
+  assert.deepEqual(copy.takeWarnings(), ['unknown key raft.x']);
+});
+
 test('logs a value once and again when it changed (spec: config 6)', () => {
   const lines: string[] = [];
   const logger: Logger = {

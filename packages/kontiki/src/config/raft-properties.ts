@@ -2,6 +2,8 @@ import { InvalidArgumentError, messageOf } from '../common/errors.js';
 import { type Logger, type LogLevel, NULL_LOGGER } from '../common/logger.js';
 import { ConfigurationError } from './errors.js';
 import { expandVariables, type Lookups, NO_LOOKUPS } from './expansion.js';
+import { PARAMETER_KEYS } from './keys/parameter-keys.js';
+import { UNUSED_KEYS } from './keys/unused-keys.js';
 import {
   definitionOf,
   isKeyName,
@@ -36,6 +38,17 @@ export interface PropertiesContext {
 const OWN_PREFIX = /^(raft|kontiki)\./;
 const CLIENT_KEY = /^raft\.(client|netty\.client|netty\.dataStream\.client)\./;
 
+function warningOf(name: string): string | undefined {
+  if (Object.hasOwn(PARAMETER_KEYS, name)) {
+    return `${name} is an object that programs give; its text has no effect`;
+  }
+  const reason = UNUSED_KEYS.get(name);
+  if (reason !== undefined) return `${name} has no effect: ${reason.replace(/\.$/, '')}`;
+  if (!OWN_PREFIX.test(name) || isKeyName(name)) return undefined;
+  const nearest = nearestKey(name);
+  return `unknown key ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
 /**
  * The configuration of a server or client: raw text by key name, read as typed values
  * (spec: config 1 to 7). A copy does not follow later changes of its original.
@@ -45,6 +58,8 @@ export class RaftProperties {
   private readonly lookups: Lookups;
   private readonly logger: Logger;
   private readonly logged = new Map<string, string>();
+  /** Keys that were warned of; shared with copies. */
+  private warned = new Set<string>();
 
   constructor(context: PropertiesContext = {}) {
     this.lookups = context.lookups ?? NO_LOOKUPS;
@@ -130,6 +145,7 @@ export class RaftProperties {
   copy(): RaftProperties {
     const copy = new RaftProperties({ lookups: this.lookups, logger: this.logger });
     for (const [name, text] of this.entries) copy.entries.set(name, text);
+    copy.warned = this.warned;
     return copy;
   }
 
@@ -168,6 +184,22 @@ export class RaftProperties {
     return [...this.entries.keys()]
       .filter((name) => OWN_PREFIX.test(name) && !isKeyName(name))
       .map((key) => ({ key, nearest: nearestKey(key) }));
+  }
+
+  /**
+   * What an operator should hear of, in sentences without a full stop: keys that are set and unknown,
+   * or known and without effect. Each key once, however many servers and clients share the
+   * configuration or have a copy of it.
+   */
+  takeWarnings(): string[] {
+    const warnings: string[] = [];
+    for (const name of this.entries.keys()) {
+      const warning = this.warned.has(name) ? undefined : warningOf(name);
+      if (warning === undefined) continue;
+      this.warned.add(name);
+      warnings.push(warning);
+    }
+    return warnings;
   }
 
   private unsetValue<K extends KeyName>(key: K): SourcedValue<KeyValue<K>> {

@@ -125,7 +125,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   /**
    * Ends all work: whoever waits is told, and what is committed is applied (spec: consensus 1.4).
    */
-  async stop(): Promise<void> {
+  async stop(isRemoval: boolean): Promise<void> {
     const { engine, nowMs } = this.parts;
     this.#closing = true;
     this.#driver.submit(() => {
@@ -139,7 +139,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     await new Promise<void>((resolve) => this.updater.finish(resolve));
     this.#driver.close();
     try {
-      await this.snapshots.atStop();
+      await this.snapshots.atStop(isRemoval);
     } catch (error) {
       this.parts.logger.log('error', `no snapshot at the stop: ${messageOf(error)}`, { error });
     }

@@ -1,5 +1,6 @@
 import type { Logger } from '../common/logger.js';
 import type { Runtime } from '../common/runtime.js';
+import { ConfigurationError } from '../config/errors.js';
 import { createEngine } from '../core/index.js';
 import type { EngineState, RaftEngine } from '../core/types.js';
 import { EntryKind } from '../proto/wire/types.js';
@@ -9,7 +10,7 @@ import type { RaftPeerId } from '../protocol/ids.js';
 import { INVALID_INDEX } from '../protocol/term-index.js';
 import type { VirtualFileSystem } from '../runtime/index.js';
 import type { StateMachine } from '../statemachine/types.js';
-import { openLog, openStorage } from '../storage/index.js';
+import { type OpenLogOptions, openLog, openMemoryLog, openStorage } from '../storage/index.js';
 import type {
   OpenedLog,
   RaftLog,
@@ -65,15 +66,10 @@ export async function openDivision(options: DivisionOpenOptions): Promise<Opened
     const snapshot = stateMachine.getLatestSnapshot()?.termIndex;
     const api = stateMachine.dataApi;
     const dataStore = api === undefined ? undefined : new DataStore(api);
-    const opened = await openLog({
+    const opened = await openLogOf(options, {
       storage,
-      config: config.log,
       dataStore,
-      listener: options.logListener,
       snapshotIndex: snapshot?.index ?? INVALID_INDEX,
-      fs: fileSystem,
-      runtime,
-      logger,
     });
     log = opened.log;
     const configurations = configurationsOf(group, fromFile, opened);
@@ -91,6 +87,35 @@ export async function openDivision(options: DivisionOpenOptions): Promise<Opened
     await storage.close();
     throw error;
   }
+}
+
+/**
+ * The log on disk, or in memory (spec: storage 12). Throws ConfigurationError when the state machine
+ * keeps data beside a log in memory, which would never be written.
+ */
+async function openLogOf(
+  options: DivisionOpenOptions,
+  found: Pick<OpenLogOptions, 'storage' | 'dataStore' | 'snapshotIndex'>,
+): Promise<OpenedLog> {
+  const { config, fileSystem, logListener, logger, runtime } = options;
+  if (!config.useMemoryLog) {
+    const { log } = config;
+    return openLog({
+      ...found,
+      config: log,
+      listener: logListener,
+      fs: fileSystem,
+      runtime,
+      logger,
+    });
+  }
+  if (found.dataStore !== undefined) {
+    const key = 'raft.server.log.use.memory';
+    const text = `${key} = true: the state machine of ${options.group.groupId} keeps data beside`;
+    throw new ConfigurationError(key, `${text} the log, which needs one on disk`);
+  }
+  const { snapshotIndex } = found;
+  return openMemoryLog({ listener: logListener, runtime, snapshotIndex });
 }
 
 function engineState(

@@ -227,14 +227,14 @@ export class Division {
 
   /**
    * Applies what is committed, then closes state machine, log and storage (spec: consensus 1.4).
-   * Idempotent; never rejects.
+   * Idempotent; never rejects. `isRemoval` when the server is to host the group no longer.
    */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(isRemoval = false): Promise<void> {
+    this.#closing ??= this.#close(isRemoval);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(isRemoval: boolean): Promise<void> {
     const wasFailed = this.#state === 'EXCEPTION';
     this.#state = 'CLOSING';
     // What is being opened can only be closed once it is open; whoever started it hears of a
@@ -242,7 +242,7 @@ export class Division {
     await this.#starting?.catch(() => undefined);
     const opened = this.#opened;
     const core = this.#core;
-    if (core !== undefined) await this.#step('stop', () => core.stop());
+    if (core !== undefined) await this.#step('stop', () => core.stop(isRemoval));
     if (opened !== undefined) {
       await this.#step('close the state machine', () => this.stateMachine.close());
       await this.#step('close the log', () => opened.log.close(), wasFailed);

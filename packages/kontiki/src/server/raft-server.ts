@@ -15,6 +15,7 @@ import { GrpcTransport } from '../rpc/grpc/index.js';
 import { AdminProtocolService } from '../rpc/ratis/server/admin-protocol-service.js';
 import { ClientProtocolService } from '../rpc/ratis/server/client-protocol-service.js';
 import { RaftServerProtocolService } from '../rpc/ratis/server/raft-server-protocol-service.js';
+import { checkDefaultTransport } from '../rpc/rpc-type.js';
 import { nodeFileSystem, nodeRuntime, type VirtualFileSystem } from '../runtime/index.js';
 import type { StateMachine, StateMachineRegistry } from '../statemachine/types.js';
 import { discoverGroups, removeGroupStorage } from '../storage/index.js';
@@ -64,7 +65,9 @@ export class RaftServer {
     this.id = options.id;
     this.properties = propertiesOf(options);
     this.#config = readServerConfig(this.properties);
+    if (options.transport === undefined) checkDefaultTransport(this.properties);
     this.#logger = withPrefix(options.logger ?? NULL_LOGGER, options.id);
+    for (const warning of this.properties.takeWarnings()) this.#logger.log('warn', warning);
     this.#runtime = options.runtime ?? nodeRuntime();
     this.#fileSystem = options.fileSystem ?? nodeFileSystem();
     this.#registry = registryOf(options);
@@ -184,7 +187,7 @@ export class RaftServer {
     }
     this.#divisions.delete(groupId.uuid);
     const rootDirectory = division.storageDirectory;
-    await division.close();
+    await division.close(true);
     division.stateMachine.events?.notifyGroupRemove?.();
     if (rootDirectory === undefined) return;
     await removeGroupStorage({

@@ -34,6 +34,8 @@ export interface ServerConfig {
   /** 0 is no limit. */
   readonly appendElementLimit: number;
   readonly heartbeatChannel: boolean;
+  /** The log is in memory only (spec: storage 12). */
+  readonly useMemoryLog: boolean;
 }
 
 /** When snapshots are taken, and what is purged after (spec: storage 10.4). */
@@ -41,6 +43,7 @@ export interface SnapshotConfig {
   readonly autoTrigger: boolean;
   readonly autoTriggerThreshold: number;
   readonly triggerWhenStop: boolean;
+  readonly triggerWhenRemove: boolean;
   readonly creationGap: number;
   readonly retentionFileNum: number;
   readonly purgeUptoSnapshotIndex: boolean;
@@ -82,6 +85,7 @@ export function readServerConfig(properties: RaftProperties): ServerConfig {
     appendByteLimit: get('raft.server.log.appender.buffer.byte-limit'),
     appendElementLimit: get('raft.server.log.appender.buffer.element-limit'),
     heartbeatChannel: get('raft.grpc.server.heartbeat.channel'),
+    useMemoryLog: get('raft.server.log.use.memory'),
   };
 }
 
@@ -118,7 +122,6 @@ function logConfig(properties: RaftProperties): RaftLogConfig {
     queueElementLimit: properties.get('raft.server.log.queue.element-limit'),
     queueByteLimitBytes: properties.get('raft.server.log.queue.byte-limit'),
     entrySizeMaxBytes: properties.get('raft.server.log.appender.buffer.byte-limit'),
-    forceSyncNum: properties.get('raft.server.log.force.sync.num'),
     corruptionPolicy: properties.get('raft.server.log.corruption.policy'),
     purgeGap: properties.get('raft.server.log.purge.gap'),
     purgePreservationLogNum: properties.get('raft.server.log.purge.preservation.log.num'),
@@ -127,6 +130,7 @@ function logConfig(properties: RaftProperties): RaftLogConfig {
     stateMachineDataSyncTimeoutRetry: properties.get(
       'raft.server.log.statemachine.data.sync.timeout.retry',
     ),
+    stateMachineDataReadTimeoutMs: properties.get('raft.server.log.statemachine.data.read.timeout'),
     stateMachineDataCachingEnabled: properties.get(
       'raft.server.log.statemachine.data.caching.enabled',
     ),
@@ -140,6 +144,7 @@ function snapshotConfig(properties: RaftProperties): SnapshotConfig {
     autoTrigger: properties.get('raft.server.snapshot.auto.trigger.enabled'),
     autoTriggerThreshold: properties.get('raft.server.snapshot.auto.trigger.threshold'),
     triggerWhenStop: properties.get('raft.server.snapshot.trigger-when-stop.enabled'),
+    triggerWhenRemove: properties.get('raft.server.snapshot.trigger-when-remove.enabled'),
     creationGap: properties.get('raft.server.snapshot.creation.gap'),
     retentionFileNum: properties.get('raft.server.snapshot.retention.file.num'),
     purgeUptoSnapshotIndex: properties.get('raft.server.log.purge.upto.snapshot.index'),

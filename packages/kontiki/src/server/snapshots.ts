@@ -57,11 +57,12 @@ export class Snapshots {
     if (applied - this.#lastIndex >= autoTriggerThreshold) this.#start();
   }
 
-  /** At the close, when no apply is under way. */
-  async atStop(): Promise<void> {
-    const { autoTrigger, triggerWhenStop } = this.#parts.config.snapshot;
+  /** At the close, when no apply is under way; `isRemoval` when the group is removed. */
+  async atStop(isRemoval: boolean): Promise<void> {
+    const { autoTrigger, triggerWhenStop, triggerWhenRemove } = this.#parts.config.snapshot;
+    const isWanted = autoTrigger && (isRemoval ? triggerWhenRemove : triggerWhenStop);
     const applied = this.#parts.stateMachine.lastAppliedTermIndex.index;
-    if (autoTrigger && triggerWhenStop && applied > this.#lastIndex) await this.#take();
+    if (isWanted && applied > this.#lastIndex) await this.#take();
     for (const waiter of this.#waiters.splice(0)) {
       waiter.done(undefined, new TimeoutIOException('the server stops'));
     }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Logger } from '../common/logger.js';
 import { createStateMachineEntry } from '../proto/wire/index.js';
 import type { LogEntry } from '../proto/wire/types.js';
+import { nodeRuntime } from '../runtime/index.js';
+import { DataSync } from './data-sync.js';
 import { RaftLogIOException, StateMachineDataTimeoutError } from './errors.js';
-import { entryOf, TestLog } from './log.test-support.js';
+import { CONFIG, entryOf, TestLog } from './log.test-support.js';
 import { MemoryFileSystem } from './memory-file-system.test-support.js';
 import type { LogDataStore, RaftLogConfig } from './types.js';
 
@@ -181,4 +184,24 @@ test('truncation drops the data of the entries that go', async () => {
   await log.until(() => log.flushes.some(({ generation }) => generation === 1));
   assert.equal(log.log.flushIndex, 1);
   await log.log.close();
+});
+
+test('a slow read of data is told, and waited for', async () => {
+  const store = new TestDataStore();
+  let finish: (data: Uint8Array) => void = () => undefined;
+  store.read = () => new Promise((resolve) => (finish = resolve));
+  const warnings: string[] = [];
+  const logger: Logger = {
+    isEnabled: () => true,
+    log: (_level, message) => {
+      warnings.push(message);
+      finish(DATA);
+    },
+  };
+  const config = { ...CONFIG, stateMachineDataReadTimeoutMs: 1 };
+  const sync = new DataSync(store, config, nodeRuntime(), logger);
+  assert.equal(await sync.read(entryOf(1, 7, 20, DATA), store), DATA);
+  assert.deepEqual(warnings, [
+    'reading state machine data of entry 7 takes longer than 1 ms, waiting on',
+  ]);
 });

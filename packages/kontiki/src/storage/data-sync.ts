@@ -50,6 +50,23 @@ export class DataSync {
     return { entry, done };
   }
 
+  /**
+   * The data of an entry to send. That it takes longer than `data.read.timeout` is told once: to
+   * read it a second time would not make it come sooner.
+   */
+  async read(entry: LogEntry, store: LogDataStore): Promise<Uint8Array> {
+    const timeoutMs = this.#config.stateMachineDataReadTimeoutMs;
+    const timer = this.#runtime.timers.schedule(timeoutMs, () => {
+      const text = `reading state machine data of entry ${entry.index} takes longer than`;
+      this.#logger.log('warn', `${text} ${timeoutMs} ms, waiting on`);
+    });
+    try {
+      return await store.read(entry);
+    } finally {
+      timer.cancel();
+    }
+  }
+
   truncate(index: number): Promise<{ readonly error: unknown } | undefined> {
     const work = this.#store?.truncate(index);
     return Promise.resolve(work).then(

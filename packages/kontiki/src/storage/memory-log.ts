@@ -3,7 +3,7 @@ import type { Runtime } from '../common/runtime.js';
 import type { EntryKind, LogEntry } from '../proto/wire/types.js';
 import type { TermIndex } from '../protocol/term-index.js';
 import { RaftLogIOException } from './errors.js';
-import type { RaftLog, RaftLogListener } from './types.js';
+import type { OpenedLog, RaftLog, RaftLogListener } from './types.js';
 
 export interface MemoryLogOptions {
   readonly listener: RaftLogListener;
@@ -149,4 +149,14 @@ export class MemoryRaftLog implements RaftLog {
       if (last !== undefined) this.#options.listener.onFlushed(last, this.#generation);
     });
   }
+}
+
+/** A log in memory, as `openLog` would give an empty one. */
+export function openMemoryLog(options: MemoryLogOptions): OpenedLog {
+  return {
+    log: new MemoryRaftLog(options),
+    termRuns: [],
+    configurations: [],
+    lastMetadataCommitIndex: -1,
+  };
 }

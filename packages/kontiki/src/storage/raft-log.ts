@@ -277,6 +277,6 @@ export class SegmentedRaftLog implements RaftLog {
     if (dataStore === undefined) {
       throw new RaftLogIOException(`nobody has the state machine data of entry ${entry.index}`);
     }
-    return withData(entry, await dataStore.read(entry));
+    return withData(entry, await this.#parts.data.read(entry, dataStore));
   }
 }

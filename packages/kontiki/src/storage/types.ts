@@ -163,7 +163,6 @@ export interface RaftLogConfig {
   readonly queueByteLimitBytes: number;
   /** `appender.buffer.byte-limit`: bounds an entry on disk and on the wire. */
   readonly entrySizeMaxBytes: number;
-  readonly forceSyncNum: number;
   readonly corruptionPolicy: 'EXCEPTION' | 'WARN_AND_RETURN';
   readonly purgeGap: number;
   readonly purgePreservationLogNum: number;
@@ -171,6 +170,7 @@ export interface RaftLogConfig {
   readonly stateMachineDataSyncTimeoutMs: number;
   /** -1: for ever. */
   readonly stateMachineDataSyncTimeoutRetry: number;
+  readonly stateMachineDataReadTimeoutMs: number;
   readonly stateMachineDataCachingEnabled: boolean;
   readonly asyncFlushEnabled: boolean;
   readonly unsafeFlushEnabled: boolean;

@@ -7,7 +7,10 @@ const ONE_OR_MORE = { min: 1 };
 const INT_SIZE = { max: INT_MAX };
 
 const LOG_KEYS = defineKeys('server log', {
-  'raft.server.log.use.memory': bool('false', 'Keeps the log in memory only: for tests.'),
+  'raft.server.log.use.memory': bool(
+    'false',
+    'Keeps the log in memory only: for tests, and for data that may be lost.',
+  ),
   'raft.server.log.queue.element-limit': int(
     '4096',
     'Tasks that may wait for the log writer; further appends wait.',
@@ -101,7 +104,7 @@ const LOG_KEYS = defineKeys('server log', {
   ),
   'raft.server.log.statemachine.data.caching.enabled': bool(
     'false',
-    "Keeps state machine data in the log's cache; else the state machine must have it.",
+    "Drops state machine data from the log's cache: the state machine must be able to return it.",
   ),
 });
 
