@@ -53,6 +53,8 @@ export class Appender {
   #entriesStream: AppendStream | undefined;
   #heartbeatStream: AppendStream | undefined;
   #full = false;
+  /** The stream of the heartbeats is full: a peer that stands still must not fill the memory. */
+  #heartbeatsFull = false;
   #reading = false;
   /** Entries that were read asynchronously, for the offer that starts there. */
   #prefetched: LogEntry[] | undefined;
@@ -83,7 +85,7 @@ export class Appender {
         this.pumpAtMs = nowMs + this.#hooks.heartbeatPollMs;
         return sent;
       }
-      const entries = offer.kind === 'heartbeat' ? [] : this.#entriesFor(offer);
+      const entries = offer.kind === 'entries' ? this.#entriesFor(offer) : this.#heartbeat();
       if (entries === undefined) {
         this.pumpAtMs = nowMs + this.#hooks.heartbeatPollMs;
         return sent;
@@ -115,6 +117,11 @@ export class Appender {
     this.#hooks.logger.log('warn', text);
   }
 
+  /** No entries, or undefined when no heartbeat can be sent now. */
+  #heartbeat(): LogEntry[] | undefined {
+    return this.#heartbeatsFull ? undefined : [];
+  }
+
   /** The entries of an offer, or undefined when they can't be sent now. */
   #entriesFor(offer: AppendOffer & { kind: 'entries' }): LogEntry[] | undefined {
     if (this.#full || this.#reading) return undefined;
@@ -129,7 +136,7 @@ export class Appender {
     this.#reading = true;
     entries.then(
       (read) => this.#readDone(read),
-      (error) => this.#readError(toError(error)),
+      (error) => this.#readError(offer.from, toError(error)),
     );
     return undefined;
   }
@@ -151,10 +158,12 @@ export class Appender {
     this.#pumpSoon();
   }
 
-  #readError(error: Error): void {
+  #readError(from: number, error: Error): void {
     this.#reading = false;
     if (this.#stopped) return;
-    this.#hooks.readFailed(error);
+    // Purged meanwhile: the next offer says what the follower needs now.
+    if (from < this.#hooks.log.startIndex) this.#pumpSoon();
+    else this.#hooks.readFailed(error);
   }
 
   #pumpSoon(): void {
@@ -173,6 +182,7 @@ export class Appender {
     if (header === undefined) return false;
     const room = stream.send(this.#headerOf(header), entries);
     if (!room && stream === this.#entriesStream) this.#full = true;
+    if (!room && count === 0) this.#heartbeatsFull = true;
     return true;
   }
 
@@ -206,6 +216,9 @@ export class Appender {
       onReply: (reply) => this.#hooks.submit(() => this.#onReply(reply)),
       onDrain: () => {
         if (channel === 'entries') this.#full = false;
+        if (channel === 'heartbeats' || !this.#stubs.hasHeartbeatChannel) {
+          this.#heartbeatsFull = false;
+        }
         this.#pumpSoon();
       },
       onEnd: (failed, clean, status) =>
@@ -240,6 +253,7 @@ export class Appender {
     this.#entriesStream = undefined;
     this.#heartbeatStream = undefined;
     this.#full = false;
+    this.#heartbeatsFull = false;
     this.#prefetched = undefined;
     const { engine } = this.#hooks;
     engine.onAppendStreamEnded(this.peerId, this.epoch, failed, clean, this.#hooks.nowMs());
