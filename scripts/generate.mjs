@@ -1,6 +1,7 @@
 /**
- * Generates the code of our `.proto` files: those of the wire protocol, and those of the examples.
- * Works without a network: the plugin is a dev dependency.
+ * Generates the code of our `.proto` files, those of the wire protocol and those of the examples,
+ * and the reference of configuration keys in `docs`. Works without a network: the plugin is a dev
+ * dependency.
  *
  *   node scripts/generate.mjs             writes
  *   node scripts/generate.mjs --check     compares, and fails when the generated files are out of
@@ -12,6 +13,7 @@ import { cp, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { listFiles, REPOSITORY, report, rootArgument } from './lib/files.mjs';
+import { generateReference } from './lib/reference.mjs';
 
 /** Where `.proto` files are, each with its own template, and where the code goes. */
 const MODULES = [
@@ -70,7 +72,8 @@ async function replace(fresh, home, output) {
   }
 }
 
-const home = join(rootArgument(), 'packages', 'kontiki');
+const root = rootArgument();
+const home = join(root, 'packages', 'kontiki');
 const check = process.argv.includes('--check');
 const hasProtos = ({ source }) => listFiles(home, source).some((path) => path.endsWith('.proto'));
 const modules = MODULES.filter(hasProtos);
@@ -90,6 +93,9 @@ if (!modules.some(({ source }) => source === 'src/proto')) {
         await replace(fresh, home, module.output);
       }
     }
+    const reference = await generateReference(root, { check });
+    count += reference.count;
+    problems.push(...reference.problems);
     if (check) {
       report('generated files', problems, `${count} in step`);
     } else {

@@ -1,7 +1,7 @@
 /** Each checker refuses what it is there to refuse, and passes a tree that keeps the rules. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -194,6 +194,45 @@ const PROTO_FILES = {
     'version: v2\nplugins:\n  - local: protoc-gen-es\n    out: src/proto/gen\n    opt: target=ts\n',
   [`${SOURCE}/proto/x.proto`]: 'syntax = "proto3";\n\nmessage X {\n  int32 y = 1;\n}\n',
 };
+test('generate.mjs keeps the reference of keys in step with the registry', () => {
+  const root = mkdtempSync(join(tmpdir(), 'kontiki-verify-'));
+  const markdown = (page) =>
+    `export const configurationPage = () => '${page}\\n';\n` +
+    "export const unusedKeysTable = () => '| a | b |\\n';\n";
+  const files = {
+    ...PROTO_FILES,
+    [`${SOURCE}/config/markdown.ts`]: markdown('first'),
+    'docs/divergence.md':
+      'above\n<!-- generated: keys without effect -->\n<!-- end of generated -->\nbelow\n',
+  };
+  const write = (path, text) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  try {
+    for (const [path, text] of Object.entries(files)) write(path, text);
+    const run = (...args) =>
+      spawnSync(process.execPath, [join(REPOSITORY, 'scripts/generate.mjs'), root, ...args], {
+        encoding: 'utf8',
+      });
+    assert.match(run('--check').stderr, /docs\/configuration\.md: out of step/);
+    assert.equal(run().status, 0);
+    assert.equal(run('--check').status, 0);
+    assert.equal(readFileSync(join(root, 'docs/configuration.md'), 'utf8'), 'first\n');
+    assert.match(
+      readFileSync(join(root, 'docs/divergence.md'), 'utf8'),
+      /^above\n<!-- .* -->\n\n\| a \| b \|\n\n<!-- .* -->\nbelow\n$/,
+    );
+    write(`${SOURCE}/config/markdown.ts`, markdown('second'));
+    const after = run('--check');
+    assert.equal(after.status, 1);
+    assert.match(after.stderr, /docs\/configuration\.md: out of step/);
+    assert.doesNotMatch(after.stderr, /divergence/);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+});
+
 test('generate.mjs writes files that its check accepts, and that it refuses once changed', () => {
   const root = mkdtempSync(join(tmpdir(), 'kontiki-verify-'));
   try {

@@ -52,13 +52,37 @@ export function loadConfiguration(
   io: ConsoleIo,
   logger: Logger,
 ): RaftProperties {
-  const entries = new Map(Object.entries(own));
-  const fromFile = sources.conf === undefined ? [] : readEntries(sources.conf);
-  for (const [key, value] of [...fromFile, ...sources.define]) entries.set(key.trim(), value);
+  return loadWithOrigins(sources, own, io, logger).properties;
+}
+
+export interface LoadedConfiguration {
+  readonly properties: RaftProperties;
+  /** Where each key that is set comes from: the name of the file, `-D`, or `kontiki`. */
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+/** As `loadConfiguration`, with where each value comes from. */
+export function loadWithOrigins(
+  sources: ConfigurationSources,
+  own: Readonly<Record<string, string>>,
+  io: ConsoleIo,
+  logger: Logger,
+): LoadedConfiguration {
+  const entries = new Map<string, string>();
+  const origins = new Map<string, string>();
+  const take = (pairs: Iterable<readonly [string, string]>, origin: string) => {
+    for (const [key, value] of pairs) {
+      entries.set(key.trim(), value);
+      origins.set(key.trim(), origin);
+    }
+  };
+  take(Object.entries(own), 'kontiki');
+  if (sources.conf !== undefined) take(readEntries(sources.conf), sources.conf);
+  take(sources.define, '-D');
   const properties = RaftProperties.fromEntries(entries, {
     lookups: LOOKUPS,
     logger: quieter(logger),
   });
   for (const warning of properties.takeWarnings()) io.err.write(`warning: ${warning}\n`);
-  return properties;
+  return { properties, origins };
 }

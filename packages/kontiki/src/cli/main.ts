@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ExitCode, exitCodeOf, lineOf } from './cli-error.js';
+import { addConfigCommand } from './commands/config.js';
 import { addCounterCommand } from './commands/counter.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addFilestoreCommand } from './commands/filestore.js';
@@ -25,6 +26,7 @@ function createProgram(io: ConsoleIo): Command {
   addDemoCommand(program, io);
   addCounterCommand(program, io);
   addFilestoreCommand(program, io);
+  addConfigCommand(program, io);
   addVersionCommand(program, io);
   return program;
 }

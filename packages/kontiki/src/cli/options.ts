@@ -59,7 +59,7 @@ export const parseGroupId = parsedBy((text) => RaftGroupId.parse(text));
 
 /** Adds the options that servers and clients share. */
 export function addCommonOptions(command: Command, defaultLevel: LogLevel): Command {
-  return command
+  command
     .addOption(
       new Option(
         '-r, --peers <list>',
@@ -71,17 +71,22 @@ export function addCommonOptions(command: Command, defaultLevel: LogLevel): Comm
     )
     .option('--tls-ca <file>', 'certificates (PEM) that the other end must be signed by')
     .option('--tls-cert <file>', 'our certificate (PEM)')
-    .option('--tls-key <file>', 'key (PEM) of our certificate')
+    .option('--tls-key <file>', 'key (PEM) of our certificate');
+  return addConfigurationOptions(command).addOption(
+    new Option('--log-level <level>', 'lowest level that is logged, on stderr')
+      .choices([...LOG_LEVELS])
+      .default(defaultLevel),
+  );
+}
+
+/** Adds the options that give a configuration. */
+export function addConfigurationOptions(command: Command): Command {
+  return command
     .option('--conf <file>', 'configuration, key=value lines')
     .addOption(
       new Option('-D, --define <key=value>', 'sets a configuration key; repeatable')
         .argParser(collect(parseDefinition))
         .default([], 'none'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'lowest level that is logged, on stderr')
-        .choices([...LOG_LEVELS])
-        .default(defaultLevel),
     );
 }
 

@@ -1,4 +1,5 @@
 import type { KeyType } from './key-definition.js';
+import { UNUSED_KEYS } from './keys/unused-keys.js';
 import type { RaftProperties, ValueSource } from './raft-properties.js';
 import { definitionOf, KEY_NAMES, type KeyName } from './registry.js';
 
@@ -15,6 +16,8 @@ export interface KeyDescription {
   readonly defaultText: string | undefined;
   readonly range: string;
   readonly meaning: string;
+  /** Why the key has no effect, if it has none. */
+  readonly unusedReason: string | undefined;
 }
 
 function valueText(properties: RaftProperties, key: KeyName): string | undefined {
@@ -29,8 +32,18 @@ function valueText(properties: RaftProperties, key: KeyName): string | undefined
 function describeKey(properties: RaftProperties, key: KeyName): KeyDescription {
   const { component, type, defaultText, range, meaning } = definitionOf(key);
   const { source, fallbackKey } = properties.getWithSource(key);
-  const value = valueText(properties, key);
-  return { key, component, type, value, source, fallbackKey, defaultText, range, meaning };
+  return {
+    key,
+    component,
+    type,
+    value: valueText(properties, key),
+    source,
+    fallbackKey,
+    defaultText,
+    range,
+    meaning,
+    unusedReason: UNUSED_KEYS.get(key),
+  };
 }
 
 /** Every key with its value, where that came from, and what it means. Throws ConfigurationError. */

@@ -106,7 +106,7 @@ export function rpcTypeName(
     const upper = text.toUpperCase();
     return known.includes(upper) ? upper : text;
   };
-  const range = `${known.join(' | ')}, in any case, or the name of a registered transport`;
+  const range = `${defaultText}, or the name of a transport that the program gives`;
   return keyOf({ ...textSyntax('text'), parse: normalize }, defaultText, range, meaning);
 }
 
