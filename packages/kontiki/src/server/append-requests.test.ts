@@ -100,7 +100,10 @@ test('an entry that the log would not take is refused before it can harm the log
   const entry = createStateMachineEntry({ term: 3, index: 9, ...body });
   f.requests.submit({ ...REQUEST, entries: [entry] }, f.sink);
   assert.equal(f.given.length, 0);
-  assert.match(String(f.failures[0]), /entry 9 takes 134 bytes in the log, above .*byte-limit 100$/);
+  assert.match(
+    String(f.failures[0]),
+    /entry 9 takes 134 bytes in the log, above .*byte-limit 100$/,
+  );
 });
 
 test('a full log pauses the leaders that are read, until it has drained', () => {

@@ -59,6 +59,7 @@ class SegmentLoader {
     if (list.last !== undefined && list.lastIndex < snapshotIndex) {
       for (const segment of list.clear(snapshotIndex + 1)) await this.#delete(segment.diskName);
     }
+    this.#checkStart(list);
     if (this.#directoryChanged) await fs.syncDirectory(directory);
     return {
       list,
@@ -168,6 +169,16 @@ class SegmentLoader {
       throw new StorageCorruptedError(path, undefined, what);
     }
     list.add(segment);
+  }
+
+  /** Entries that neither log nor snapshot holds can't be applied: better told now than later. */
+  #checkStart(list: SegmentList): void {
+    const { directory, snapshotIndex } = this.#options;
+    const first = list.segments[0];
+    if (first === undefined || first.startIndex <= snapshotIndex + 1) return;
+    const covered = snapshotIndex < 0 ? 'there is no snapshot' : `the snapshot is ${snapshotIndex}`;
+    const what = `the log begins with it, and ${covered}`;
+    throw new StorageCorruptedError(joinPath(directory, first.diskName), undefined, what);
   }
 
   /** The last closed segment gets the name of what it holds (spec: storage 14.3). */

@@ -3,7 +3,7 @@ import type { Logger } from '../common/logger.js';
 import { NumberOutOfRangeException } from '../protocol/exceptions.js';
 import type { VirtualFileSystem } from '../runtime/vfs/types.js';
 import { replaceFile } from './atomic-file.js';
-import { StorageCorruptedError } from './errors.js';
+import { StorageCorruptedError, StorageUnavailableError } from './errors.js';
 import { escapeValue, parseProperties } from './java-properties.js';
 import { joinPath } from './paths.js';
 import type { RaftMetadata } from './types.js';
@@ -11,7 +11,6 @@ import type { RaftMetadata } from './types.js';
 export const META_FILE = 'raft-meta';
 
 const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
-const INT64_MIN = -INT64_MAX - 1n;
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -38,10 +37,11 @@ function parseTerm(path: string, text: string): number {
     throw new StorageCorruptedError(path, undefined, `the term "${text}" is not a number`);
   }
   const term = BigInt(text.replace(/^\+/, ''));
-  if (term > INT64_MAX || term < INT64_MIN) {
+  if (term < 0n) throw new StorageCorruptedError(path, undefined, `the term ${text} is negative`);
+  if (term > INT64_MAX) {
     throw new StorageCorruptedError(path, undefined, `the term ${text} has more than 64 bits`);
   }
-  if (term > BigInt(Number.MAX_SAFE_INTEGER) || term < BigInt(Number.MIN_SAFE_INTEGER)) {
+  if (term > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw new NumberOutOfRangeException(`${path}: the term ${text} is beyond 2^53`);
   }
   return Number(term);
@@ -74,7 +74,15 @@ export async function readMetadata(
   directory: string,
 ): Promise<RaftMetadata> {
   const path = joinPath(directory, META_FILE);
-  return decodeMetadata(path, await fs.readFile(path));
+  let content: Uint8Array;
+  try {
+    content = await fs.readFile(path);
+  } catch (error) {
+    throw new StorageUnavailableError(`${path} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  return decodeMetadata(path, content);
 }
 
 export function writeMetadata(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { NULL_LOGGER } from '../common/logger.js';
@@ -199,4 +199,22 @@ test('the names that a killed process left are made durable before they count', 
   const storage = await open([volume]);
   assert.ok(sync.mock.calls.some((call) => call.arguments[0] === storage.currentDirectory));
   await storage.close();
+});
+
+test('a raft-meta that is not one is told with its path', async (t) => {
+  const volume = await temporaryFolder(t);
+  const storage = await open([volume]);
+  const path = join(storage.currentDirectory, 'raft-meta');
+  await storage.close();
+  await writeFile(path, 'votedFor=n0\nterm=-5\n');
+  await assert.rejects(open([volume]), {
+    code: 'KONTIKI_STORAGE_CORRUPTED',
+    message: `${path} is damaged: the term -5 is negative`,
+  });
+  await rm(path);
+  await mkdir(path);
+  await assert.rejects(open([volume]), (error) => {
+    assert.ok(error instanceof StorageUnavailableError);
+    return error.message.startsWith(`${path} cannot be read: EISDIR`);
+  });
 });
