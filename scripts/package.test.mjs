@@ -112,10 +112,18 @@ const MODULE_IMPORTS = `${NODE_IMPORTS}
 import { ${NAMES} } from 'kontiki';
 import { findFreePorts } from 'kontiki/testing';`;
 
-test('the tarball holds the library and its licence, and nothing of our tests', (context) => {
+test('the tarball holds library, README and licence, and nothing of our tests', (context) => {
   const names = packed.files.map(({ path }) => path);
-  for (const wanted of ['LICENSE', 'bin/kontiki.js', 'dist/index.js', 'dist/index.d.ts']) {
+  for (const wanted of ['bin/kontiki.js', 'dist/index.js', 'dist/index.d.ts']) {
     assert.ok(names.includes(wanted), `${wanted} is missing`);
+  }
+  const installed = join(project, 'node_modules/kontiki');
+  for (const copied of ['README.md', 'LICENSE']) {
+    assert.deepEqual(
+      readFileSync(join(installed, copied)),
+      readFileSync(join(REPOSITORY, copied)),
+      `${copied} is not the repository's`,
+    );
   }
   const unwanted = /\.test\.|\.test-support\.|testdata|test-data|\/scenario\/|\.map$|\.tsbuildinfo/;
   const stray = names.filter((name) => unwanted.test(name) || name.startsWith('src/'));

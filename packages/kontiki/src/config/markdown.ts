@@ -7,22 +7,24 @@ const INTRODUCTION = `# Configuration
 
 <!-- Generated from the registry of keys by \`npm run generate\`; do not edit. -->
 
-Keys have the names and the value syntax of Apache Ratis. Programs give them as \`options\` of \`RaftServer.create\`
-(values: numbers of milliseconds and bytes, or text) or as a \`RaftProperties\` object; the \`kontiki\` command takes
-\`-D key=value\` and \`--conf FILE\` (Java properties). \`kontiki config\` prints every key with its value, where that
-came from, and what it means. An unknown key below \`raft.\` is warned of, with the known one that was perhaps
-meant; a value that is not acceptable is refused with \`KONTIKI_CONFIG_INVALID\`.
+Keys have the names and the value syntax of Apache Ratis. Programs give them as \`options\` of
+\`RaftServer.create\` (values: numbers of milliseconds and bytes, or text) or as a
+\`RaftProperties\` object; the \`kontiki\` command takes \`-D key=value\` and \`--conf FILE\` (Java
+properties). \`kontiki config\` prints every key with its value, where that came from, and what it
+means. An unknown key below \`raft.\` is warned of, with the known one that was perhaps meant; a
+value that is not acceptable is refused with \`KONTIKI_CONFIG_INVALID\`.
 
 | kind | text |
 |---|---|
-| duration | a whole number with \`ns\`, \`us\`, \`ms\`, \`s\`, \`min\`, \`h\` or \`d\`; without a unit, that of the default |
-| size | a whole number of bytes, or with \`k\`, \`m\`, \`g\`, \`t\` (powers of 1024), with or without \`b\` |
+| duration | a whole number and a unit: \`ns us ms s min h d\`; without one, that of the default |
+| size | a whole number of bytes, or with \`k m g t\` (powers of 1024); a \`b\` may follow |
 | int, long | decimal, or hexadecimal with \`0x\`; \`_\` between digits is ignored |
 | boolean | \`true\`, \`t\`, \`false\`, \`f\` in any case; anything else means the default |
 | paths, list | separated by commas |
-| retryPolicy | \`1ms,10, 1s,20\`: ten times 1 ms, then twenty times 1 s; or \`ExponentialBackoffRetry,100ms,5s,100\` |
+| retryPolicy | \`1ms,10, 1s,20\`: ten times 1 ms, then twenty times 1 s, and others of Ratis |
 
-\`\${name}\` in a value stands for the value of that key, \`\${env.NAME:-text}\` for an environment variable.
+\`\${name}\` in a value stands for the value of that key, \`\${env.NAME:-text}\` for an environment
+variable.
 `;
 
 /** Text for a cell of a table. */

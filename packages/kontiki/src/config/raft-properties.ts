@@ -187,8 +187,8 @@ export class RaftProperties {
   }
 
   /**
-   * What an operator should hear of, in sentences without a full stop: keys that are set and unknown,
-   * or known and without effect. Each key once, however many servers and clients share the
+   * What an operator should hear of, in sentences without a full stop: keys that are set and
+   * unknown, or known and without effect. Each key once, however many servers and clients share the
    * configuration or have a copy of it.
    */
   takeWarnings(): string[] {

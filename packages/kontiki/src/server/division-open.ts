@@ -90,8 +90,8 @@ export async function openDivision(options: DivisionOpenOptions): Promise<Opened
 }
 
 /**
- * The log on disk, or in memory (spec: storage 12). Throws ConfigurationError when the state machine
- * keeps data beside a log in memory, which would never be written.
+ * The log on disk, or in memory (spec: storage 12). Throws ConfigurationError when the state
+ * machine keeps data beside a log in memory, which would never be written.
  */
 async function openLogOf(
   options: DivisionOpenOptions,
