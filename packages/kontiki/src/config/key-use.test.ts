@@ -10,14 +10,22 @@ const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
 const NOT_COUNTED = /^(config|testing)[\\/]|\.test\.ts$|\.test-support\.ts$|\.d\.ts$/;
 const READ = /\bget(?:WithSource)?\(\s*'([^']+)'/g;
 
-/** Keys that the sources read as values, apart from the registry, the test kit and the tests. */
+const FIELD = /^ {4}(\w+): (?:\w+\()?(?:properties\.)?get\(/gm;
+/** Where values of keys become fields, and where such fields are declared. */
+const DECLARING = /[\\/](server-config|client-options|types|transport)\.ts$/;
+
+/** Text of the sources by name, apart from the registry, the test kit and the tests. */
+const TEXTS = new Map(
+  readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !NOT_COUNTED.test(name))
+    .map((name) => [name, readFileSync(join(SOURCES, name), 'utf8')]),
+);
+
+/** Keys that the sources read as values. */
 function keysRead(): Set<string> {
   const read = new Set<string>();
-  for (const name of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.ts') || NOT_COUNTED.test(name)) continue;
-    for (const [, key] of readFileSync(join(SOURCES, name), 'utf8').matchAll(READ)) {
-      if (key !== undefined) read.add(key);
-    }
+  for (const text of TEXTS.values()) {
+    for (const [, key] of text.matchAll(READ)) if (key !== undefined) read.add(key);
   }
   return read;
 }
@@ -44,4 +52,16 @@ test('lists known keys only, each reason a sentence', () => {
     assert.ok(isKeyName(key), key);
     assert.match(reason, /^[A-Z].*\.$/, key);
   }
+});
+
+test('every field that a key is read into is used', () => {
+  const declaring = [...TEXTS].filter(([name]) => DECLARING.test(name));
+  const using = [...TEXTS].filter(([name]) => !DECLARING.test(name)).map(([, text]) => text);
+  const fields = declaring.flatMap(([, text]) => [...text.matchAll(FIELD)].map(([, name]) => name));
+  assert.ok(fields.length > 60, `only ${fields.length} fields were found`);
+  const unused = fields.filter((field) => {
+    const use = new RegExp(`\\b${field}\\b`);
+    return !using.some((text) => use.test(text));
+  });
+  assert.deepEqual(unused, []);
 });
