@@ -218,7 +218,7 @@ test('random appends, truncations, purges and restarts leave what a list would h
   );
 });
 
-test('what a killed process wrote and did not sync is durable once it is opened again', async () => {
+test('what a killed process wrote and did not sync is durable once it is reopened', async () => {
   const fs = new MemoryFileSystem();
   const killed = await TestLog.open('/s', { fs });
   killed.log.append([entryOf(1, 0)], 0);
