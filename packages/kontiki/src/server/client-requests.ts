@@ -30,7 +30,10 @@ export class ClientRequests {
     this.#writes = handlers.writes;
     this.#reads = handlers.reads;
     this.#watches = handlers.watches;
-    this.#messageStreams = new MessageStreams(parts.config.writeByteLimit);
+    this.#messageStreams = new MessageStreams(
+      { byteLimit: parts.config.writeByteLimit, idleMs: parts.config.retryCacheExpiryMs },
+      parts.nowMs,
+    );
   }
 
   submit(request: RaftClientRequest, sink: ReplySink): void {

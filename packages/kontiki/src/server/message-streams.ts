@@ -1,7 +1,18 @@
 import { ResourceUnavailableException, StreamException } from '../protocol/exceptions.js';
 import { type RaftClientRequest, ReplicationLevel } from '../protocol/requests.js';
 
+/** What a part costs beside its bytes, so that empty ones are bounded, too. */
+const PART_OVERHEAD_BYTES = 128;
+
+export interface MessageStreamLimits {
+  /** Bounds what all unfinished streams hold, bytes. */
+  readonly byteLimit: number;
+  /** A stream that got no part for so long may be dropped when room is needed, milliseconds. */
+  readonly idleMs: number;
+}
+
 interface Parts {
+  touchedMs: number;
   nextId: number;
   readonly parts: Uint8Array[];
   bytes: number;
@@ -10,12 +21,13 @@ interface Parts {
 /** A client's large write that comes in parts (spec: consensus 7.6). Lost with the office. */
 export class MessageStreams {
   readonly #streams = new Map<string, Parts>();
-  readonly #byteLimit: number;
+  readonly #limits: MessageStreamLimits;
+  readonly #nowMs: () => number;
   #bytes = 0;
 
-  /** `byteLimit` bounds what all unfinished streams hold. */
-  constructor(byteLimit: number) {
-    this.#byteLimit = byteLimit;
+  constructor(limits: MessageStreamLimits, nowMs: () => number) {
+    this.#limits = limits;
+    this.#nowMs = nowMs;
   }
 
   /**
@@ -32,13 +44,16 @@ export class MessageStreams {
       throw new StreamException(`stream ${type.streamId} of ${request.clientId} is unknown`);
     }
     const messageId = Number(type.messageId);
-    const stream = known ?? { nextId: messageId, parts: [], bytes: 0 };
+    const stream = known ?? { touchedMs: 0, nextId: messageId, parts: [], bytes: 0 };
     if (messageId !== stream.nextId) {
       throw new StreamException(
         `stream ${type.streamId} of ${request.clientId}: part ${messageId} is not ${stream.nextId}`,
       );
     }
-    if (this.#bytes + request.message.length > this.#byteLimit) {
+    const bytes = request.message.length + PART_OVERHEAD_BYTES;
+    stream.touchedMs = this.#nowMs();
+    if (this.#bytes + bytes > this.#limits.byteLimit) this.#dropIdle();
+    if (this.#bytes + bytes > this.#limits.byteLimit) {
       throw new ResourceUnavailableException('too many bytes in unfinished message streams');
     }
     if (type.endOfRequest) {
@@ -48,10 +63,20 @@ export class MessageStreams {
     }
     stream.nextId++;
     stream.parts.push(request.message);
-    stream.bytes += request.message.length;
-    this.#bytes += request.message.length;
+    stream.bytes += bytes;
+    this.#bytes += bytes;
     this.#streams.set(key, stream);
     return undefined;
+  }
+
+  /** A client that died in the middle must not take the room of others for ever. */
+  #dropIdle(): void {
+    const beforeMs = this.#nowMs() - this.#limits.idleMs;
+    for (const [key, stream] of this.#streams) {
+      if (stream.touchedMs > beforeMs) continue;
+      this.#streams.delete(key);
+      this.#bytes -= stream.bytes;
+    }
   }
 
   clear(): void {

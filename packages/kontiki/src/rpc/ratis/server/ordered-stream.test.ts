@@ -53,7 +53,7 @@ class Fixture {
     });
   }
 
-  receive(seqNum: number, isFirst = false, groupId = GROUP): void {
+  receive(seqNum: number, isFirst = false, groupId = GROUP, message = new Uint8Array(0)): void {
     const request: RaftClientRequest = {
       clientId: CLIENT,
       serverId: 'n0',
@@ -62,7 +62,7 @@ class Fixture {
       toLeader: true,
       repliedCallIds: [],
       timeoutMs: 0,
-      message: new Uint8Array(0),
+      message,
       type: { kind: 'write', replication: 0 },
       slidingWindowEntry: { seqNum, isFirst },
       routingTable: undefined,
@@ -153,6 +153,15 @@ test('an error of one request ends the stream, and nothing is sent after it', ()
   assert.deepEqual(f.sentCalls, []);
   assert.match(String(f.status?.metadata['exception-type']), /ResourceUnavailableException$/);
   assert.equal(f.status?.message, 'full');
+});
+
+test('requests that wait for one before them are bounded in bytes', () => {
+  const f = new Fixture();
+  const message = new Uint8Array(60 << 20);
+  for (let seqNum = 2; seqNum <= 5; seqNum++) f.receive(seqNum, false, GROUP, message);
+  assert.equal(f.ended.length, 0);
+  f.receive(6, false, GROUP, message);
+  assert.match(String(f.status?.metadata['exception-type']), /ResourceUnavailableException$/);
 });
 
 test('a half-close answers requests beyond a gap at once, the rest as it completes', () => {

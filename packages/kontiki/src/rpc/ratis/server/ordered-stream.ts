@@ -20,6 +20,8 @@ import { statusOfError } from './status.js';
  * Requests that one stream may hold: beyond it the client does not keep the rules of the window.
  */
 const HELD_MAX = 65_536;
+/** Bytes of requests that wait for one before them: room for a few of the largest messages. */
+const WAITING_MAX_BYTES = 256 * 1024 * 1024;
 
 /** One request of the window, and later its reply. */
 class Slot implements ReplySink {
@@ -62,6 +64,8 @@ export class OrderedStream implements StreamListener {
   readonly #slots: Slot[] = [];
   #groupId: RaftGroupId | undefined;
   #next: number | undefined;
+  /** Bytes of the requests that are held and were not submitted. */
+  #waitingBytes = 0;
   #halfClosed = false;
   /** A request was sent back to be tried again: nothing behind it may be carried out. */
   #isRefusing = false;
@@ -162,7 +166,8 @@ export class OrderedStream implements StreamListener {
       const text = `the request is for ${request.groupId}, but the stream for ${this.#groupId}`;
       throw new GroupMismatchException(text);
     }
-    if (this.#slots.length >= HELD_MAX) {
+    const waitingBytes = this.#waitingBytes + request.message.length;
+    if (this.#slots.length >= HELD_MAX || waitingBytes > WAITING_MAX_BYTES) {
       throw new ResourceUnavailableException('too many requests wait in one ordered stream');
     }
     const { seqNum, isFirst } = window;
@@ -180,6 +185,7 @@ export class OrderedStream implements StreamListener {
     const slot = new Slot(this, seqNum, request);
     if (at === this.#slots.length) this.#slots.push(slot);
     else this.#slots.splice(at, 0, slot);
+    this.#waitingBytes += request.message.length;
     return true;
   }
 
@@ -188,6 +194,7 @@ export class OrderedStream implements StreamListener {
       const slot = this.#find(this.#next);
       if (slot === undefined) return;
       this.#next++;
+      this.#waitingBytes -= slot.request.message.length;
       this.#handler.submitClientRequest(slot.request, slot);
     }
   }
