@@ -161,3 +161,21 @@ test('a client of another authority, and one without TLS, are told what is wrong
   assert.equal(plain.code, 1);
   assert.match(plain.err, /^kontiki counter get: no answer within 2 s: [^\n]*TLS[^\n]*\n$/);
 });
+
+test('a server that closes itself after a long pause ends with a line', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [port] = await freePorts(1);
+  const own = ['--id', 'n0', '--peers', `n0:127.0.0.1:${port}`, '--storage', join(folder, 'n0')];
+  const limit = ['-D', 'raft.server.close.threshold=500ms', '--log-level', 'warn'];
+  const server = await startServer(t, ...own, '-m', 'counter', ...limit);
+  let err = '';
+  server.stderr?.on('data', (data: Buffer) => (err += data.toString()));
+  const closed = once(server, 'close');
+  server.kill('SIGSTOP');
+  setTimeout(() => server.kill('SIGCONT'), 1500);
+  assert.deepEqual(await closed, [1, null]);
+  assert.match(
+    err,
+    /stood still for \d+ ms.*\nkontiki server: the server closed itself; [^\n]*\n$/,
+  );
+});

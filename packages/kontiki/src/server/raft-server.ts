@@ -123,6 +123,11 @@ export class RaftServer {
     return this.close();
   }
 
+  /** It was closed, or closes, by whoever it was: it does so itself after a very long pause. */
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
   get groupIds(): readonly RaftGroupId[] {
     return [...this.#divisions.values()].map((division) => division.groupId);
   }

@@ -121,13 +121,17 @@ function untilStopped(server: RaftServer): { promise: Promise<void>; forget: () 
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  // Keeps the process up: a server that closed itself leaves nothing else that does.
   const check = setInterval(() => {
+    if (server.isClosed && !isStopping) {
+      reject(new CliError('the server closed itself; the log says why'));
+      return;
+    }
     const failures = server.groupIds.map((id) => server.findDivision(id)?.failure);
     const first = failures[0];
     if (first === undefined || failures.includes(undefined)) return;
     reject(new CliError(`all groups failed: ${first.message}`, undefined, { cause: first }));
   }, FAILURE_CHECK_MS);
-  check.unref();
   const forget = () => {
     clearInterval(check);
     process.off('SIGTERM', onSignal);
