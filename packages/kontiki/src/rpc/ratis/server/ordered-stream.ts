@@ -13,6 +13,7 @@ import type { RaftGroupId } from '../../../protocol/ids.js';
 import type { RaftClientReply, RaftClientRequest } from '../../../protocol/requests.js';
 import { OK_STATUS, type ServerStream, type StreamListener } from '../../transport.js';
 import type { RaftServerHandler, ReplySink } from './handler.js';
+import { ReadRoom } from './read-room.js';
 import type { ReplyEncoder } from './reply-encoder.js';
 import { statusOfError } from './status.js';
 
@@ -62,6 +63,9 @@ export class OrderedStream implements StreamListener {
   readonly #ended: (stream: OrderedStream) => void;
   /** Held requests by ascending sequence number. */
   readonly #slots: Slot[] = [];
+  readonly #room = new ReadRoom();
+  #processing = false;
+  #paused = false;
   #groupId: RaftGroupId | undefined;
   #next: number | undefined;
   /** Bytes of the requests that are held and were not submitted. */
@@ -105,7 +109,9 @@ export class OrderedStream implements StreamListener {
   onHalfClose(): void {
     if (this.#isOver) return;
     this.#halfClosed = true;
-    const from = this.#next ?? Number.NEGATIVE_INFINITY;
+    let from = this.#next ?? Number.NEGATIVE_INFINITY;
+    // What waits for room is still carried out.
+    while (this.#find(from) !== undefined) from++;
     const unprocessed = this.#slots.filter((slot) => slot.seqNum >= from);
     this.#slots.length -= unprocessed.length;
     for (const slot of unprocessed) this.#send(this.#closedReply(slot.request));
@@ -113,7 +119,8 @@ export class OrderedStream implements StreamListener {
   }
 
   onDrain(): void {
-    this.#stream.resume();
+    this.#room.isFull = false;
+    if (!this.#isOver) this.#process();
   }
 
   /** The client is gone. */
@@ -148,11 +155,13 @@ export class OrderedStream implements StreamListener {
     }
     let sent = 0;
     for (; sent < this.#slots.length; sent++) {
-      const reply = this.#slots[sent]?.reply;
-      if (reply === undefined) break;
-      this.#send(reply);
+      const slot = this.#slots[sent];
+      if (slot?.reply === undefined) break;
+      this.#send(slot.reply);
+      this.#room.leave(slot.request);
     }
     if (sent > 0) this.#slots.splice(0, sent);
+    this.#process();
     this.#finishIfDone();
   }
 
@@ -190,13 +199,37 @@ export class OrderedStream implements StreamListener {
   }
 
   #process(): void {
+    // A reply may come while its request is submitted.
+    if (this.#processing) return;
+    this.#processing = true;
+    const hasRoom = this.#submitHeld();
+    this.#processing = false;
+    if (this.#isOver) return;
+    if (!hasRoom || this.#room.isFull) this.#pause();
+    else if (this.#paused) {
+      this.#paused = false;
+      this.#stream.resume();
+    }
+  }
+
+  /** Submits what is due; false when the next one has to wait for room. */
+  #submitHeld(): boolean {
     while (this.#next !== undefined && !this.#isOver && !this.#isRefusing) {
       const slot = this.#find(this.#next);
-      if (slot === undefined) return;
+      if (slot === undefined) return true;
+      if (!this.#room.admits(slot.request)) return false;
       this.#next++;
       this.#waitingBytes -= slot.request.message.length;
+      this.#room.enter(slot.request);
       this.#handler.submitClientRequest(slot.request, slot);
     }
+    return true;
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#stream.pause();
   }
 
   /**
@@ -223,7 +256,9 @@ export class OrderedStream implements StreamListener {
   }
 
   #send(reply: RaftClientReply): void {
-    if (!this.#stream.send(this.#encoder.encode(reply))) this.#stream.pause();
+    if (this.#stream.send(this.#encoder.encode(reply))) return;
+    this.#room.isFull = true;
+    this.#pause();
   }
 
   #closedReply(request: RaftClientRequest): RaftClientReply {
