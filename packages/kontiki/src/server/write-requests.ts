@@ -11,6 +11,7 @@ import {
 } from '../protocol/exceptions.js';
 import { type RaftClientRequest, ReplicationLevel } from '../protocol/requests.js';
 import type { ReplySink } from '../rpc/ratis/server/handler.js';
+import { recordSize } from '../storage/index.js';
 import type { DivisionParts } from './division-parts.js';
 import { PendingLimits } from './pending-limits.js';
 import { PendingWrite, PendingWrites } from './pending-write.js';
@@ -283,7 +284,9 @@ export class WriteRequests {
     const limit = config.log.entrySizeMaxBytes;
     const bytes = logData.length + (stateMachineData?.length ?? 0);
     if (bytes + ENTRY_HEAD_MAX_BYTES <= limit) return;
-    const exact = this.#entryAt(write, engine.currentTerm, engine.lastIndex + 1).fullSizeBytes;
+    // The log's own measure: what it does not take fails it, and closes the division.
+    const entry = this.#entryAt(write, engine.currentTerm, engine.lastIndex + 1);
+    const exact = recordSize(Math.max(entry.fullSizeBytes, entry.stored.length));
     if (exact <= limit) return;
     throw new StateMachineException(
       memberId,
