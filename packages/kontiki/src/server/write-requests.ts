@@ -53,17 +53,9 @@ export class WriteRequests {
   }
 
   submit(request: RaftClientRequest, sink: ReplySink): void {
-    const { replies, retryCache, engine } = this.#parts;
+    const { retryCache, engine } = this.#parts;
     if (!this.#checkLeader(request, sink)) return;
-    const found = retryCache.query(request.clientId.bytes, request.callId);
-    if (found.kind === 'done') {
-      sink.onReply(replies.ofOutcome(request, found.outcome));
-      return;
-    }
-    if (found.kind === 'pending') {
-      found.pending.addWaiter(this.#waitFor(request, sink));
-      return;
-    }
+    if (this.#isKnown(request, request, sink)) return;
     let logged = request;
     try {
       if (request.type.kind === 'forward') logged = forwardedRequest(request);
@@ -71,11 +63,24 @@ export class WriteRequests {
       sink.onFailure(toError(error));
       return;
     }
+    // The log knows the inner request only: after a change of the leader its ids tell a retry.
+    if (logged !== request && this.#isKnown(logged, request, sink)) return;
     const transaction = Transaction.ofRequest(engine.role, logged);
     const waiting = this.#waitFor(request, sink);
     const write = new PendingWrite(request, logged, transaction, sink, waiting);
     retryCache.setPending(request.clientId.bytes, request.callId, write);
     this.#start(write);
+  }
+
+  /** True when the write of `ids` is done or under way: `request` gets its outcome (spec: R-2). */
+  #isKnown(ids: RaftClientRequest, request: RaftClientRequest, sink: ReplySink): boolean {
+    const { replies, retryCache } = this.#parts;
+    const found = retryCache.query(ids.clientId.bytes, ids.callId);
+    if (found.kind === 'absent') return false;
+    if (found.kind === 'done') sink.onReply(replies.ofOutcome(request, found.outcome));
+    else if (ids === request) found.pending.addWaiter(this.#waitFor(request, sink));
+    else found.pending.addWaiter(withIdsOf(request, sink));
+    return true;
   }
 
   /** Gives gathered proposals to the log, without telling the engine. */
@@ -332,6 +337,14 @@ export class WriteRequests {
       logger.log('warn', `cancelTransaction failed: ${messageOf(thrown)}`);
     }
   }
+}
+
+/** Replies of another request become those of `request`. */
+function withIdsOf({ clientId, callId }: RaftClientRequest, sink: ReplySink): ReplySink {
+  return {
+    onReply: (reply) => sink.onReply({ ...reply, clientId, callId }),
+    onFailure: (error) => sink.onFailure(error),
+  };
 }
 
 /** The request inside of a FORWARD (spec: consensus 7.2). */
