@@ -4,7 +4,7 @@ import { StateMachineException } from '../protocol/exceptions.js';
 import { MiniCluster } from './mini-cluster.js';
 import { RecordingStateMachine } from './recording-state-machine.js';
 
-test('H-29: a write of any size near the limit is carried out or refused, harming nobody', async () => {
+test('H-29: a write of any size near the limit is carried out or refused', async () => {
   await using cluster = await MiniCluster.start({
     servers: 1,
     stateMachine: () => new RecordingStateMachine(),
