@@ -54,6 +54,8 @@ class Fixture {
       commitInfos: () => [],
       nowMs: () => 0,
       submit: (input) => input(),
+      peerAnswered: () => undefined,
+      peerFailed: () => undefined,
       followerCommit: () => undefined,
       readFailed: (error) => void this.readFailures.push(error),
     });

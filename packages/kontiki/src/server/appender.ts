@@ -29,6 +29,10 @@ export interface AppenderHooks {
   nowMs(): number;
   /** An input to the engine, carried out in its turn. */
   submit(input: () => void): void;
+  /** The follower answered. */
+  peerAnswered(peerId: RaftPeerId): void;
+  /** A stream to the follower broke. */
+  peerFailed(peerId: RaftPeerId, reason: string): void;
   /** Commit index that a follower told. */
   followerCommit(peerId: RaftPeerId, commitIndex: number): void;
   /** Entries could not be read. */
@@ -230,6 +234,7 @@ export class Appender {
   #onReply(reply: AppendEntriesReplyMessage): void {
     if (this.#stopped) return;
     const { engine } = this.#hooks;
+    this.#hooks.peerAnswered(this.peerId);
     if (reply.result === AppendResult.SUCCESS) {
       this.#hooks.followerCommit(this.peerId, reply.followerCommit);
     }
@@ -244,10 +249,7 @@ export class Appender {
     status: RpcStatus,
   ): void {
     if (this.#stopped) return;
-    this.#hooks.logger.log('debug', `append stream to ${this.peerId} ended`, {
-      code: status.code,
-      reason: status.message,
-    });
+    if (!clean) this.#hooks.peerFailed(this.peerId, status.message);
     this.#entriesStream?.cancel();
     if (this.#heartbeatStream !== this.#entriesStream) this.#heartbeatStream?.cancel();
     this.#entriesStream = undefined;

@@ -24,6 +24,8 @@ export class Appenders {
       commitInfos: () => commitInfos.messages,
       nowMs: parts.nowMs,
       submit: parts.submit,
+      peerAnswered: (peerId) => parts.operatorLog.peerAnswered(peerId),
+      peerFailed: (peerId, reason) => parts.operatorLog.peerFailed(peerId, reason),
       followerCommit: (peerId, commitIndex) => commitInfos.update(peerId, commitIndex),
       readFailed: (error) => parts.fail(error),
     };

@@ -3,7 +3,7 @@ import type { EngineCommand } from '../core/types.js';
 import { decodePeer, encodePeer } from '../proto/wire/index.js';
 import type { LogEntry } from '../proto/wire/types.js';
 import type { RaftConfiguration } from '../protocol/configuration.js';
-import { RaftPeerRole, roleName } from '../protocol/peer.js';
+import { RaftPeerRole } from '../protocol/peer.js';
 import { AppendRequests } from './append-requests.js';
 import { Appenders } from './appenders.js';
 import { ClientRequests } from './client-requests.js';
@@ -12,6 +12,7 @@ import { CommitInfos } from './commit-infos.js';
 import type { OpenedDivision } from './division-open.js';
 import type { DivisionParts } from './division-parts.js';
 import { Driver, type DriverHooks } from './driver.js';
+import { OperatorLog } from './operator-log.js';
 import type { PendingWrite } from './pending-write.js';
 import { ReadRequests } from './read-requests.js';
 import { Replies } from './replies.js';
@@ -61,6 +62,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   readonly snapshots: Snapshots;
   readonly updater: Updater;
   readonly #environment: CoreEnvironment;
+  readonly #snapshotIndex: number;
   readonly #driver: Driver;
   readonly #runner: CommandRunner;
   readonly #writes: WriteRequests;
@@ -74,6 +76,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   constructor(environment: CoreEnvironment, opened: OpenedDivision) {
     this.#environment = environment;
     const { engine, log } = opened;
+    this.#snapshotIndex = opened.snapshotIndex;
     this.#driver = new Driver(engine, environment.runtime, environment.scheduler, this);
     this.parts = this.#createParts(environment, opened);
     const { parts } = this;
@@ -113,7 +116,10 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   }
 
   start(): void {
-    const { engine, nowMs, commitInfos, selfId } = this.parts;
+    const { engine, log, nowMs, commitInfos, selfId, operatorLog } = this.parts;
+    const { startIndex, lastIndex } = log;
+    const term = engine.currentTerm;
+    operatorLog.opened({ term, startIndex, lastIndex, snapshotIndex: this.#snapshotIndex });
     commitInfos.setConfiguration(engine.configuration);
     this.#driver.submit(() => {
       engine.start(nowMs());
@@ -256,9 +262,10 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   }
 
   roleChanged(command: EngineCommand & { kind: 'roleChanged' }): void {
-    const { logger } = this.parts;
-    const reason = command.stepDownReason === undefined ? '' : ` (${command.stepDownReason})`;
-    logger.log('info', `${roleName(command.role)} at term ${command.term}${reason}`);
+    // The end of everything has a line of its own.
+    if (!this.#closing) {
+      this.parts.operatorLog.roleChanged(command.role, command.term, command.stepDownReason);
+    }
     this.#loseOffice();
     if (command.role !== RaftPeerRole.LEADER) return;
     this.#wasLeader = true;
@@ -267,7 +274,8 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
 
   leaderChanged(leaderId: string | undefined): void {
     if (leaderId === undefined) return;
-    const { stateMachine, memberId } = this.parts;
+    const { stateMachine, memberId, engine, operatorLog } = this.parts;
+    if (leaderId !== this.parts.selfId) operatorLog.follows(leaderId, engine.currentTerm);
     this.#notify(() => stateMachine.events?.notifyLeaderChanged?.(memberId, leaderId));
   }
 
@@ -276,11 +284,12 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   }
 
   becameRunning(): void {
-    this.parts.logger.log('info', 'a leader made contact: running');
+    this.parts.logger.log('debug', 'takes part in the group');
   }
 
   extendedNoLeader(): void {
     const { events } = this.parts.stateMachine;
+    this.parts.operatorLog.noLeaderForLong();
     this.#notify(() => events?.notifyExtendedNoLeader?.(roleInfoOf(this.parts)));
   }
 
@@ -324,6 +333,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     const driver = this.#driver;
     return {
       ...environment,
+      operatorLog: new OperatorLog(environment.logger),
       storage: opened.storage,
       log: opened.log,
       engine: opened.engine,

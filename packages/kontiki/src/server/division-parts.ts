@@ -7,6 +7,7 @@ import type { PeerStubs } from '../rpc/ratis/server/peer-stubs.js';
 import type { StateMachine } from '../statemachine/types.js';
 import type { RaftLog, RaftStorage } from '../storage/types.js';
 import type { CommitInfos } from './commit-infos.js';
+import type { OperatorLog } from './operator-log.js';
 import type { PendingWrite } from './pending-write.js';
 import type { Replies } from './replies.js';
 import type { RetryCache } from './retry-cache.js';
@@ -21,6 +22,7 @@ export interface DivisionParts {
   readonly config: ServerConfig;
   readonly runtime: Runtime;
   readonly logger: Logger;
+  readonly operatorLog: OperatorLog;
   readonly stateMachine: StateMachine;
   readonly storage: RaftStorage;
   readonly log: RaftLog;

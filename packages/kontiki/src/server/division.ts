@@ -247,6 +247,7 @@ export class Division {
       await this.#step('close the state machine', () => this.stateMachine.close());
       await this.#step('close the log', () => opened.log.close(), wasFailed);
       await this.#step('unlock the storage', () => opened.storage.close());
+      this.#logger.log('info', 'closed');
     }
     this.#state = 'CLOSED';
   }

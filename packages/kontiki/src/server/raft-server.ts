@@ -12,6 +12,7 @@ import { createGroup, type RaftGroup } from '../protocol/group.js';
 import { RaftGroupId, type RaftPeerId } from '../protocol/ids.js';
 import type { AdminRequest, RaftClientReply, RaftClientRequest } from '../protocol/requests.js';
 import { GrpcTransport } from '../rpc/grpc/index.js';
+import { formatAddress } from '../rpc/listen-error.js';
 import { AdminProtocolService } from '../rpc/ratis/server/admin-protocol-service.js';
 import { ClientProtocolService } from '../rpc/ratis/server/client-protocol-service.js';
 import { RaftServerProtocolService } from '../rpc/ratis/server/raft-server-protocol-service.js';
@@ -225,7 +226,9 @@ export class RaftServer {
       throw error;
     }
     this.#pauses.start();
-    this.#logger.log('info', `serves ${this.#divisions.size} groups`, { address: this.address });
+    const count = this.#divisions.size;
+    const address = formatAddress(this.address.host, this.address.port);
+    this.#logger.log('info', `serves ${count} ${count === 1 ? 'group' : 'groups'} at ${address}`);
   }
 
   /** A group that is on disk but was not given: its configuration comes from there (spec: M-2). */

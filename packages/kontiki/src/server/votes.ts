@@ -56,9 +56,10 @@ export class Votes {
     this.#calls.set(electionId, calls);
     const call = stubs.requestVote({ from: selfId, to, groupId }, request, (reply, error) => {
       calls.delete(call);
-      if (error !== undefined) {
-        this.#parts.logger.log('debug', `no vote from ${to}: ${error.message}`);
-      }
+      // Calls that are cancelled fail, too.
+      const isOpen = this.#calls.get(electionId) === calls;
+      if (error === undefined) this.#parts.operatorLog.peerAnswered(to);
+      else if (isOpen) this.#parts.operatorLog.peerFailed(to, error.message);
       submit(() => engine.onVoteReply(electionId, to, reply, nowMs()));
     });
     calls.add(call);

@@ -108,6 +108,13 @@ describe('a connection that does not fit', () => {
       /TLS handshake failed: /,
     ));
 
+  it('is warned of once while it is tried over and over', () =>
+    withServer(slot(true), async ({ target, warnings, warned }) => {
+      for (let i = 0; i < 3; i++) await callOnce(target, slot(false));
+      await warned();
+      assert.equal(warnings.length, 1, warnings.join('\n'));
+    }));
+
   it('is told to a client that does not trust the server', () =>
     assertRefused(
       slot(true),

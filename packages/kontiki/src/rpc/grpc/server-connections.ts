@@ -23,6 +23,10 @@ const PING_TIMEOUT_MS = 20_000;
 
 const UNKNOWN_ADDRESS = 'unknown';
 
+/** A host that keeps being refused for the same reason is warned of this often, milliseconds. */
+const WARNING_INTERVAL_MS = 10_000;
+const WARNINGS_MAX = 1_000;
+
 interface Connection {
   readonly identity: PeerIdentity;
   greeted: boolean;
@@ -37,6 +41,8 @@ export class ServerConnections {
   readonly #addresses = new WeakMap<Socket, string>();
   readonly #sessions = new Map<ServerHttp2Session, Connection>();
   readonly #times: KeepaliveTimes;
+  /** When which host was warned of, and why. */
+  readonly #warnedAtMs = new Map<string, number>();
   #cutTimer: Timer | undefined;
   #closing = false;
   #onEmpty: (() => void) | undefined;
@@ -167,7 +173,15 @@ export class ServerConnections {
   }
 
   #warn(address: string, text: string): void {
-    this.#logger.log('warn', `connection from ${address} refused: ${text}`);
+    const nowMs = this.#runtime.clock.nowMs();
+    const key = `${address.replace(/:\d+$/, '')} ${text}`;
+    const warnedAtMs = this.#warnedAtMs.get(key);
+    const isRepeated = warnedAtMs !== undefined && nowMs - warnedAtMs < WARNING_INTERVAL_MS;
+    if (!isRepeated) {
+      if (this.#warnedAtMs.size >= WARNINGS_MAX) this.#warnedAtMs.clear();
+      this.#warnedAtMs.set(key, nowMs);
+    }
+    this.#logger.log(isRepeated ? 'debug' : 'warn', `connection from ${address} refused: ${text}`);
   }
 }
 
