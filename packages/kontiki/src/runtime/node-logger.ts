@@ -13,7 +13,10 @@ export interface ConsoleLoggerOptions {
 }
 
 function fieldText(value: unknown): string {
-  if (value instanceof Error) return value.stack ?? String(value);
+  if (value instanceof Error) {
+    const own = value.stack ?? String(value);
+    return value.cause instanceof Error ? `${own}\ncaused by ${fieldText(value.cause)}` : own;
+  }
   if (typeof value === 'string') return /[\s="]/.test(value) ? JSON.stringify(value) : value;
   if (typeof value !== 'object' || value === null) return String(value);
   return JSON.stringify(value, (_key, inner: unknown) =>

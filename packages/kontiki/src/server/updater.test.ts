@@ -117,6 +117,18 @@ test('a rejected apply and a thrown StateMachineException count as applied', asy
   assert.deepEqual(f.failures, []);
 });
 
+test('a StateMachineException of another copy of the package counts as one', () => {
+  const f = new Fixture('ww');
+  f.apply = (index) => {
+    if (index === 0) throw Object.assign(new Error('no'), { code: 'RAFT_STATE_MACHINE' });
+    return undefined;
+  };
+  f.updater.setCommitIndex(1);
+  f.updater.step();
+  assert.deepEqual(f.failures, []);
+  assert.equal(f.updater.appliedIndex, 1);
+});
+
 test('any other throw is fatal, and nothing more is applied', () => {
   const f = new Fixture('www');
   f.apply = (index) => {
@@ -126,7 +138,7 @@ test('any other throw is fatal, and nothing more is applied', () => {
   f.updater.setCommitIndex(2);
   f.updater.step();
   f.updater.step();
-  assert.equal(f.failures[0]?.message, 'fatal');
+  assert.equal(f.failures[0]?.message, 'applying entry 1 failed: fatal');
   assert.equal(f.updater.appliedIndex, 0);
   assert.equal(f.calls.includes('apply 2'), false);
 });

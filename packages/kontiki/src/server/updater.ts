@@ -3,6 +3,7 @@ import { configurationOf } from '../proto/wire/index.js';
 import { EntryKind, type LogEntry } from '../proto/wire/types.js';
 import type { RaftConfiguration } from '../protocol/configuration.js';
 import { StateMachineException } from '../protocol/exceptions.js';
+import { StateMachineFailedError } from '../statemachine/errors.js';
 import type { StateMachine } from '../statemachine/types.js';
 import type { RaftLog } from '../storage/types.js';
 import type { Transaction } from './transaction-context.js';
@@ -195,7 +196,9 @@ export class Updater {
     try {
       result = this.#machine.applyTransaction(transaction);
     } catch (error) {
-      if (!(error instanceof StateMachineException)) throw error;
+      if (!isOfApplication(error)) {
+        throw new StateMachineFailedError(entry.index, error);
+      }
       this.#complete(entry, transaction, { message: undefined, failure: error });
       return;
     }
@@ -253,4 +256,13 @@ export class Updater {
     if (this.#held || this.#applied < this.#commitIndex) return;
     for (const done of this.#finished.splice(0)) done();
   }
+}
+
+/**
+ * The class may come from another copy of this package: a module that the command loads has the one
+ * of its own `node_modules`.
+ */
+function isOfApplication(error: unknown): error is Error {
+  if (error instanceof StateMachineException) return true;
+  return error instanceof Error && (error as { code?: unknown }).code === 'RAFT_STATE_MACHINE';
 }

@@ -1,5 +1,9 @@
 export { BaseStateMachine, type BaseStateMachineOptions } from './base-state-machine.js';
-export { SnapshotNotSupportedError, StateMachineNotInitializedError } from './errors.js';
+export {
+  SnapshotNotSupportedError,
+  StateMachineFailedError,
+  StateMachineNotInitializedError,
+} from './errors.js';
 export {
   parseSnapshotFileName,
   SimpleSnapshotStorage,
