@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { messageOf } from '../common/errors.js';
 import type { Logger } from '../common/logger.js';
 import type { Runtime } from '../common/runtime.js';
 import type { RaftConfiguration } from '../protocol/configuration.js';
@@ -41,6 +42,8 @@ export class StorageRoot implements RaftStorage {
   readonly temporaryDirectory: string;
   readonly #options: RootOptions;
   readonly #fs: VirtualFileSystem;
+  /** Why the directory cannot be used. */
+  #cause: unknown;
   #metadata = INITIAL_METADATA;
   #lock: FileLock | undefined;
   #closing: Promise<void> | undefined;
@@ -167,7 +170,8 @@ export class StorageRoot implements RaftStorage {
       const { isDirectory } = await this.#fs.stat(rootDirectory);
       if (!isDirectory || !(await this.#fs.isWritable(rootDirectory))) return 'NON_EXISTENT';
     } catch (error) {
-      logger.log('warn', `${rootDirectory} cannot be used`, { error });
+      logger.log('debug', `${rootDirectory} cannot be used`, { error });
+      this.#cause = error;
       return 'NON_EXISTENT';
     }
     if (takeLock) await this.#takeLock();
@@ -183,7 +187,11 @@ export class StorageRoot implements RaftStorage {
           `less than ${freeSpaceMinBytes} bytes are free at ${rootDirectory}`,
         );
       case 'NON_EXISTENT':
-        return new StorageUnavailableError(`${rootDirectory} is no directory that can be written`);
+        return new StorageUnavailableError(
+          `${rootDirectory} is no directory that can be written` +
+            (this.#cause === undefined ? '' : `: ${messageOf(this.#cause)}`),
+          { cause: this.#cause },
+        );
       default:
         return new StorageNotFormattedError(
           `${this.currentDirectory} has files, but no ${META_FILE}`,
@@ -209,6 +217,7 @@ export class StorageRoot implements RaftStorage {
       this.#lock = await this.#fs.tryLock(path, OWNER);
       if (this.#lock !== undefined) return;
       if (attempt === LOCK_ATTEMPTS) break;
+      if (attempt === 1) this.#options.logger.log('warn', `waiting for the lock ${path}`);
       await new Promise<void>((resolve) => {
         timers.schedule(LOCK_PAUSE_MS, resolve);
       });
