@@ -29,7 +29,7 @@ const BAD: readonly (readonly [args: readonly string[], line: string])[] = [
   [
     [...SERVER, '-m', 'counter', '-g', 'short'],
     "kontiki server: option '-g, --raftGroup <id>' argument 'short' is invalid. " +
-      'group id: "short" is not a UUID',
+      'group id: "short" is not a UUID, nor text of 16 bytes',
   ],
   [
     [...SERVER, '-m', 'counter', '-m', 'filestore', '-g', 'demoRaftGroup123'],

@@ -16,6 +16,9 @@ import {
   tlsOf,
 } from './options.js';
 
+/** A word on why nothing is answered comes after so long, or after half of the time-out. */
+const HINT_MS = 3_000;
+
 /** Options of every command that is a client. */
 export interface ClientOptions extends CommonOptions {
   readonly raftGroup: RaftGroupId;
@@ -69,12 +72,21 @@ export async function withClient<T>(
   const giveUp = () => {
     // A TLS port hangs up on plain text without a word.
     const isMute = tls === undefined && /does not speak HTTP\/2/.test(lastFailure);
-    const hint = isMute ? '; if it is a TLS port, --tls-ca is missing' : '';
-    const reason = lastFailure === '' ? '' : `: ${lastFailure}${hint}`;
+    const advice = isMute ? '; if it is a TLS port, --tls-ca is missing' : '';
+    const reason = lastFailure === '' ? '' : `: ${lastFailure}${advice}`;
     silence.reject(new CliError(`no answer within ${options.timeout} s${reason}`));
   };
+  // Who mistyped a port should not have to wait for the end to hear of it.
+  const hint = setTimeout(
+    () => {
+      const reason = lastFailure === '' ? '' : `: ${lastFailure}`;
+      io.err.write(`no answer yet, trying for ${options.timeout} s${reason}\n`);
+    },
+    Math.min(HINT_MS, options.timeout * 500),
+  );
   let timer = setTimeout(giveUp, options.timeout * 1000);
   const alive = () => {
+    clearTimeout(hint);
     clearTimeout(timer);
     timer = setTimeout(giveUp, options.timeout * 1000);
   };
@@ -84,6 +96,7 @@ export async function withClient<T>(
   try {
     return await Promise.race([result, silence.promise]);
   } finally {
+    clearTimeout(hint);
     clearTimeout(timer);
     await client.close();
   }

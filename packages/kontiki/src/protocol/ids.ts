@@ -23,10 +23,10 @@ function toUuidText(bytes: Uint8Array): string {
   return text;
 }
 
-function parseUuidText(text: string, what: string): Uint8Array {
+function parseUuidText(text: string, what: string, orElse = ''): Uint8Array {
   const digits = text.replaceAll('-', '');
   if (!/^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/.test(text)) {
-    throw new InvalidArgumentError(`${what}: "${text}" is not a UUID`);
+    throw new InvalidArgumentError(`${what}: "${text}" is not a UUID${orElse}`);
   }
   const bytes = new Uint8Array(16);
   for (let i = 0; i < 16; i++) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
@@ -70,7 +70,8 @@ export class RaftGroupId extends Uuid16 {
   /** From UUID text, or from text of exactly 16 UTF-8 bytes (spec: examples 1). */
   static parse(text: string): RaftGroupId {
     const utf8 = new TextEncoder().encode(text);
-    return new RaftGroupId(utf8.length === 16 ? utf8 : parseUuidText(text, 'group id'));
+    if (utf8.length === 16) return new RaftGroupId(utf8);
+    return new RaftGroupId(parseUuidText(text, 'group id', ', nor text of 16 bytes'));
   }
 
   equals(other: RaftGroupId): boolean {

@@ -40,7 +40,7 @@ export function addServerCommand(program: Command, io: ConsoleIo): void {
         'group id, a UUID or 16 characters; repeatable, in pairs with --stateMachine',
       )
         .argParser(collect(parseGroupId))
-        .default([], "the example's own"),
+        .default([], "the example's own, or demoRaftGroup123 for a module"),
     )
     .addOption(
       new Option('-s, --storage <dir>', 'storage directory; repeatable for several volumes')
