@@ -19,6 +19,9 @@ export interface DemoOptions {
   readonly keep: boolean;
 }
 
+/** The user has seen enough. */
+class InterruptedError extends CliError {}
+
 /** The demonstration takes a third of this on a quiet machine. */
 const DEADLINE_MS = 90_000;
 
@@ -29,6 +32,7 @@ export async function runDemo(options: DemoOptions, io: ConsoleIo): Promise<void
   const stopListening = listenForInterrupts(interrupted);
   let cluster: Cluster | undefined;
   let isDone = false;
+  let wasInterrupted = false;
   try {
     cluster = await createCluster(directory, (file) => readFileSync(file, 'utf8'), options.keep);
     for (const server of cluster.servers) server.onUnexpectedExit = interrupted.reject;
@@ -36,7 +40,8 @@ export async function runDemo(options: DemoOptions, io: ConsoleIo): Promise<void
     if (!options.keep) await stopServers(cluster);
     isDone = true;
   } catch (error) {
-    io.err.write(`The servers' logs are in ${directory}\n`);
+    wasInterrupted = error instanceof InterruptedError;
+    if (!wasInterrupted) io.err.write(`The servers' logs are in ${directory}\n`);
     throw error;
   } finally {
     stopListening();
@@ -45,13 +50,14 @@ export async function runDemo(options: DemoOptions, io: ConsoleIo): Promise<void
       for (const server of cluster.servers) server.release();
     } else {
       await Promise.all(cluster?.servers.map((server) => server.kill()) ?? []);
-      if (isDone) await rm(directory, { recursive: true, force: true });
+      if (isDone || wasInterrupted) await rm(directory, { recursive: true, force: true });
     }
   }
 }
 
 function listenForInterrupts(interrupted: Deferred<never>): () => void {
-  const onSignal = (signal: string) => interrupted.reject(new CliError(`stopped by ${signal}`));
+  const onSignal = (signal: string) =>
+    interrupted.reject(new InterruptedError(`stopped by ${signal}`));
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
   const deadline = setTimeout(() => {
@@ -103,9 +109,9 @@ function printCommands(cluster: Cluster, directory: string, io: ConsoleIo): void
   const pids = cluster.servers.map((server) => server.pid).join(' ');
   io.out.write(
     `\nThe servers go on. Talk to them:\n` +
-      `  kontiki counter increment --count 10 ${common}\n` +
-      `  kontiki counter get ${common}\n` +
-      `  kontiki filestore loadgen --numFiles 4 --size 1000000 --verify ${common}\n` +
+      `  npx kontiki counter increment --count 10 ${common}\n` +
+      `  npx kontiki counter get ${common}\n` +
+      `  npx kontiki filestore loadgen --numFiles 4 --size 1000000 --verify ${common}\n` +
       `Stop them:\n  kill ${pids}\nTheir folder:\n  ${directory}\n`,
   );
 }

@@ -28,7 +28,7 @@ const COUNTER_REQUESTS = 16;
 const KILL_AT = 0.4;
 /** How long the cluster goes on with two servers at least. */
 const DOWN_TIME_MS = 1_500;
-const BAR_COLUMNS = 20;
+const BAR_COLUMNS = 12;
 
 function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(0);
@@ -184,7 +184,7 @@ export class Story {
     await checkFiles(this.#filesClient.groupId, this.#cluster, files);
     display.step(`SHA-256 of ${files.length} files is right on the disk of each server`);
     for (const { path, sizeBytes, sha256 } of files) {
-      display.print(`         ${sha256}  ${path} (${sizeBytes} bytes)`);
+      display.print(`         ${sha256}\n           ${path} (${sizeBytes} bytes)`);
     }
   }
 
@@ -200,7 +200,8 @@ export class Story {
           `${this.#fileWrites} file) in ${seconds.toFixed(1)} s`,
         `files             ${megabytes(this.#writtenBytes)} MB, ${rate} MB/s with the kill`,
         `kill of ${victimId}        next acknowledged write after ` +
-          `${after(this.#fileRecovery)} (file store), ${after(this.#counterRecovery)} (counter` +
+          `${after(this.#fileRecovery)} (file store),`,
+        `                  ${after(this.#counterRecovery)} (counter` +
           `${this.#ledBoth ? '' : ', which had another leader'})`,
         'agreement         ' +
           `all three servers ${(agreedMs / 1000).toFixed(2)} s after the last write`,
