@@ -28,7 +28,7 @@ const COUNTER_REQUESTS = 16;
 const KILL_AT = 0.4;
 /** How long the cluster goes on with two servers at least. */
 const DOWN_TIME_MS = 1_500;
-const BAR_COLUMNS = 12;
+const BAR_COLUMNS = 8;
 
 function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(0);
