@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RaftClient } from '../../client/index.js';
+import { messageOf } from '../../common/errors.js';
 import { COUNTER_GROUP_ID } from '../../examples/counter/index.js';
 import { createGroup } from '../../protocol/group.js';
 import type { RaftGroupId } from '../../protocol/ids.js';
@@ -19,8 +20,7 @@ export interface DemoOptions {
   readonly keep: boolean;
 }
 
-/** The user has seen enough. */
-class InterruptedError extends CliError {}
+const STOPPED_BY = 'stopped by';
 
 /** The demonstration takes a third of this on a quiet machine. */
 const DEADLINE_MS = 90_000;
@@ -40,7 +40,8 @@ export async function runDemo(options: DemoOptions, io: ConsoleIo): Promise<void
     if (!options.keep) await stopServers(cluster);
     isDone = true;
   } catch (error) {
-    wasInterrupted = error instanceof InterruptedError;
+    // The user has seen enough.
+    wasInterrupted = messageOf(error).startsWith(STOPPED_BY);
     if (!wasInterrupted) io.err.write(`The servers' logs are in ${directory}\n`);
     throw error;
   } finally {
@@ -56,8 +57,7 @@ export async function runDemo(options: DemoOptions, io: ConsoleIo): Promise<void
 }
 
 function listenForInterrupts(interrupted: Deferred<never>): () => void {
-  const onSignal = (signal: string) =>
-    interrupted.reject(new InterruptedError(`stopped by ${signal}`));
+  const onSignal = (signal: string) => interrupted.reject(new CliError(`${STOPPED_BY} ${signal}`));
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
   const deadline = setTimeout(() => {
