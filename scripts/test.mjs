@@ -85,7 +85,7 @@ child.on('error', (error) => {
   process.exitCode = 1;
 });
 child.on('close', (code) => {
-  const counts = [...tail.matchAll(/^ℹ tests (\d+)$/gm)].at(-1);
+  const counts = [...tail.matchAll(/^ℹ pass (\d+)$/gm)].at(-1);
   if (code !== 0) {
     process.exitCode = code ?? 1;
   } else if (counts === undefined || Number(counts[1]) === 0) {
