@@ -75,7 +75,7 @@ export class RaftGroupId extends Uuid16 {
   }
 
   equals(other: RaftGroupId): boolean {
-    return this.uuid === other.uuid;
+    return this === other || this.uuid === other.uuid;
   }
 
   override toString(): string {
@@ -98,7 +98,7 @@ export class ClientId extends Uuid16 {
   }
 
   equals(other: ClientId): boolean {
-    return this.uuid === other.uuid;
+    return this === other || this.uuid === other.uuid;
   }
 
   override toString(): string {

@@ -219,8 +219,8 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
 
   completed(entry: LogEntry, transaction: Transaction, result: ApplyResult): void {
     const { retryCache, replies, commitInfos } = this.parts;
-    const { body } = transaction;
-    if (body === undefined) return;
+    const { call } = transaction;
+    if (call === undefined) return;
     const outcome: WriteOutcome = {
       logIndex: entry.index,
       message: result.message,
@@ -228,7 +228,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
       commitInfos: commitInfos.list,
     };
     const nowMs = this.parts.nowMs();
-    const waiting = retryCache.complete(body.clientId, body.callId, outcome, nowMs);
+    const waiting = retryCache.complete(call.clientId, call.callId, outcome, nowMs);
     const own = this.#writes.pending.get(entry.term, entry.index);
     if (own === undefined) {
       waiting?.reply(replies.ofOutcome(waiting.request, outcome));

@@ -4,6 +4,9 @@ import type { RaftPeerRole } from '../protocol/peer.js';
 import type { RaftClientRequest } from '../protocol/requests.js';
 import type { TransactionContext } from '../statemachine/types.js';
 
+/** Names a call of a client. */
+export type CallIdentity = Pick<StateMachineBody, 'clientId' | 'callId'>;
+
 /** A write on its way through the state machine (spec: consensus 6.1). */
 export class Transaction implements TransactionContext {
   readonly serverRole: RaftPeerRole;
@@ -53,6 +56,13 @@ export class Transaction implements TransactionContext {
   /** The entry has its place in the log. */
   setLogEntry(entry: LogEntry): void {
     this.#logEntry = entry;
+  }
+
+  /** Whose write this is; undefined before a transaction that came from the log has its entry. */
+  get call(): CallIdentity | undefined {
+    const request = this.clientRequest;
+    if (request === undefined) return this.body;
+    return { clientId: request.clientId.bytes, callId: request.callId };
   }
 
   get body(): StateMachineBody | undefined {

@@ -3,6 +3,7 @@ import type { Logger } from '../../common/logger.js';
 import type { RaftProperties } from '../../config/raft-properties.js';
 import { createGroup, type RaftGroup } from '../../protocol/group.js';
 import type { RaftGroupId } from '../../protocol/ids.js';
+import { keepHeapHeadroom } from '../../runtime/heap-headroom.js';
 import { RaftServer } from '../../server/index.js';
 import type { StateMachine } from '../../statemachine/types.js';
 import { badArgument, CliError } from '../cli-error.js';
@@ -94,8 +95,10 @@ async function runServer(options: ServerCommandOptions, io: ConsoleIo): Promise<
   const properties = loadConfiguration(options, own, io, logger);
   const server = await makeServer(options, properties, logger);
   const stopped = untilStopped(server);
+  let release: (() => void) | undefined;
   try {
     await server.start();
+    release = keepHeapHeadroom();
     const { host, port } = server.address;
     const groups = server.groupIds.map(({ uuid }) => uuid).join(',');
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -103,6 +106,7 @@ async function runServer(options: ServerCommandOptions, io: ConsoleIo): Promise<
     await stopped.promise;
   } finally {
     await server.close();
+    release?.();
     stopped.forget();
   }
 }

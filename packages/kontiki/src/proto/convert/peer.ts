@@ -17,6 +17,10 @@ import {
 import { MalformedMessageError } from '../wire/errors.js';
 import { startupRoleOf } from '../wire/peer.js';
 import { decodeUtf8, utf8Of } from '../wire/text.js';
+import { RecentIds } from './recent-ids.js';
+
+const groupIds = new RecentIds(RaftGroupId.of);
+const clientIds = new RecentIds(ClientId.of);
 
 /** Runs `make`, and turns an argument that it refuses into a MalformedMessageError. */
 export function checkedMessage<T>(make: () => T): T {
@@ -46,7 +50,7 @@ export function requireGroupId(bytes: Uint8Array | undefined): RaftGroupId {
   if (id.length !== 16) {
     throw new IllegalStateException(`group id must have 16 bytes, but has ${id.length}`);
   }
-  return RaftGroupId.of(id);
+  return groupIds.of(id);
 }
 
 /**
@@ -57,7 +61,7 @@ export function requireClientId(bytes: Uint8Array): ClientId {
   if (bytes.length !== 16) {
     throw new IllegalStateException(`client id must have 16 bytes, but has ${bytes.length}`);
   }
-  return ClientId.of(bytes);
+  return clientIds.of(bytes);
 }
 
 /**

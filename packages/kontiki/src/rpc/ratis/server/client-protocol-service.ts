@@ -36,7 +36,7 @@ export class ClientProtocolService {
   }
 
   #openOrdered(stream: ServerStream): StreamListener {
-    const ordered = new OrderedStream(stream, this.#handler, this.#encoder, (ended) => {
+    const ordered = new OrderedStream(stream, this.#handler, new ReplyEncoder(), (ended) => {
       this.#ordered.delete(ended);
     });
     this.#ordered.add(ordered);

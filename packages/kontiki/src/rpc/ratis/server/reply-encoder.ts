@@ -3,16 +3,16 @@ import { encodeClientReply } from '../../../proto/wire/index.js';
 import type { CommitInfoMessage } from '../../../proto/wire/types.js';
 import type { CommitInfo, RaftClientReply } from '../../../protocol/requests.js';
 
-/** Encodes client replies; the commit infos, which many replies share, once. */
+/** Encodes client replies; the commit infos, which replies in a row share, once. */
 export class ReplyEncoder {
-  readonly #encoded = new WeakMap<readonly CommitInfo[], readonly CommitInfoMessage[]>();
+  #last: readonly CommitInfo[] = [];
+  #encoded: readonly CommitInfoMessage[] = [];
 
   encode(reply: RaftClientReply): Uint8Array {
-    let infos = this.#encoded.get(reply.commitInfos);
-    if (infos === undefined) {
-      infos = commitInfosToWire(reply.commitInfos);
-      this.#encoded.set(reply.commitInfos, infos);
+    if (reply.commitInfos !== this.#last) {
+      this.#last = reply.commitInfos;
+      this.#encoded = commitInfosToWire(reply.commitInfos);
     }
-    return encodeClientReply(clientReplyToWire(reply, infos));
+    return encodeClientReply(clientReplyToWire(reply, this.#encoded));
   }
 }
