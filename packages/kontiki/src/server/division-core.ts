@@ -50,7 +50,7 @@ export type CoreEnvironment = Pick<
 };
 
 /** How often the log hears which entries are still needed. */
-const POSITIONS_INTERVAL_MS = 100;
+const POSITIONS_INTERVAL_MS = 25;
 
 /** A division at work: wires the parts together, and is what the driver drives. */
 export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
@@ -184,7 +184,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
       log.setPositions({
         appliedIndex: this.updater.appliedIndex,
         snapshotIndex: this.parts.stateMachine.getLatestSnapshot()?.termIndex.index ?? -1,
-        followerNextIndices: engine.followers(nowMs).map((follower) => follower.nextIndex),
+        followerNextIndices: engine.followers(nowMs).map((follower) => follower.matchIndex + 1),
       });
     }
     return did;

@@ -86,3 +86,18 @@ test('a follower keeps 100,000 outcomes in a few dozen bytes each', () => {
   const found = cache.query(CLIENT, 99_999);
   assert.equal(found.kind === 'done' && found.outcome.logIndex, 99_999);
 });
+
+test('clients that take turns are told apart, also after one was forgotten', () => {
+  const cache = new RetryCache<object>(60_000);
+  for (const callId of [1, 2]) {
+    cache.complete(CLIENT, callId, outcome(callId), 0);
+    cache.complete(OTHER, callId, outcome(10 + callId), 0);
+  }
+  cache.forget(OTHER, [1, 2]);
+  assert.equal(cache.query(OTHER, 1).kind, 'absent');
+  const found = cache.query(CLIENT, 1);
+  assert.equal(found.kind === 'done' && found.outcome.logIndex, 1);
+  cache.complete(OTHER, 1, outcome(21), 0);
+  const again = cache.query(OTHER, 1);
+  assert.equal(again.kind === 'done' && again.outcome.logIndex, 21);
+});

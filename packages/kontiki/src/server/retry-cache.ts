@@ -17,7 +17,13 @@ export type RetryLookup<P> =
 interface ClientCalls<P> {
   readonly key: string;
   readonly number: number;
+  readonly id: Uint8Array;
   readonly calls: Map<CallId, RecordAddress | P>;
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < 16; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 const ABSENT = { kind: 'absent' } as const;
@@ -48,6 +54,8 @@ export class RetryCache<P extends object> {
   readonly #records: RetryRecords;
   readonly #clients = new Map<string, ClientCalls<P>>();
   readonly #byNumber = new Map<number, ClientCalls<P>>();
+  /** The client of the last call: most often that of the next one, too. */
+  #recent: ClientCalls<P> | undefined;
   #nextNumber = 0;
   #nextExpiryMs = 0;
   #size = 0;
@@ -69,7 +77,7 @@ export class RetryCache<P extends object> {
   }
 
   query(clientId: Uint8Array, callId: CallId): RetryLookup<P> {
-    const found = this.#clients.get(keyOf(clientId))?.calls.get(callId);
+    const found = this.#find(clientId)?.calls.get(callId);
     if (typeof found === 'number') {
       const outcome = this.#records.read(found);
       if (outcome !== undefined) {
@@ -94,7 +102,7 @@ export class RetryCache<P extends object> {
    * one took its place.
    */
   fail(clientId: Uint8Array, callId: CallId, pending: P): void {
-    const client = this.#clients.get(keyOf(clientId));
+    const client = this.#find(clientId);
     if (client?.calls.get(callId) === pending) this.#remove(client, callId);
   }
 
@@ -119,7 +127,7 @@ export class RetryCache<P extends object> {
   /** The client has these replies (spec: R-6). */
   forget(clientId: Uint8Array, callIds: readonly CallId[]): void {
     if (callIds.length === 0) return;
-    const client = this.#clients.get(keyOf(clientId));
+    const client = this.#find(clientId);
     if (client === undefined) return;
     for (const callId of callIds) {
       const found = client.calls.get(callId);
@@ -141,13 +149,22 @@ export class RetryCache<P extends object> {
     });
   }
 
+  #find(clientId: Uint8Array): ClientCalls<P> | undefined {
+    const recent = this.#recent;
+    if (recent !== undefined && isSame(recent.id, clientId)) return recent;
+    const client = this.#clients.get(keyOf(clientId));
+    if (client !== undefined) this.#recent = client;
+    return client;
+  }
+
   #client(clientId: Uint8Array): ClientCalls<P> {
-    const key = keyOf(clientId);
-    let client = this.#clients.get(key);
+    let client = this.#find(clientId);
     if (client === undefined) {
-      client = { key, number: this.#nextNumber++, calls: new Map() };
+      const key = keyOf(clientId);
+      client = { key, number: this.#nextNumber++, id: clientId.slice(), calls: new Map() };
       this.#clients.set(key, client);
       this.#byNumber.set(client.number, client);
+      this.#recent = client;
     }
     return client;
   }
@@ -168,6 +185,7 @@ export class RetryCache<P extends object> {
     this.#size--;
     if (client.calls.size > 0) return;
     this.#clients.delete(client.key);
+    if (this.#recent === client) this.#recent = undefined;
     this.#byNumber.delete(client.number);
   }
 }

@@ -147,6 +147,9 @@ export class SegmentedRaftLog implements RaftLog {
 
   setPositions(positions: Positions): void {
     this.#positions = positions;
+    const { appliedIndex, followerNextIndices } = positions;
+    const needed = Math.min(...followerNextIndices) - 1;
+    this.#cache.release(Math.min(appliedIndex, this.#writer.flushIndex, needed));
     if (this.#cache.isOverSize) this.#evict();
   }
 

@@ -105,3 +105,36 @@ test('evicted entries are read from disk, across segments and beside cached ones
   assert.equal((await log.log.read(3, 99, { ...limits, maxBytes: 1e6, maxCount: 7 })).length, 7);
   await log.log.close();
 });
+
+test('what nobody needs any more is released, whole segments and the front of one', () => {
+  const cache = new SegmentCache(10, 1e6);
+  const list = filled(cache, 3);
+  cache.release(24);
+  assert.deepEqual(cachedStarts(cache, list), [20]);
+  const open = list.segments[2];
+  assert.ok(open);
+  assert.equal(cache.get(open, 24), undefined);
+  assert.equal(cache.get(open, 25)?.index, 25);
+  const left = cache.bytes;
+  cache.release(25);
+  assert.equal(cache.bytes, (left * 4) / 5);
+  cache.release(29);
+  assert.equal(cache.bytes, 0);
+  cache.add(open, entryOf(1, 30, 10));
+  assert.equal(cache.get(open, 30)?.index, 30);
+});
+
+test('the log keeps what is not applied, or not at a follower, and reads the rest', async (t) => {
+  const log = await TestLog.open(await temporaryFolder(t));
+  const all = Array.from({ length: 20 }, (_, i) => entryOf(1, i, 100));
+  log.log.append(all, 0);
+  await log.flushed();
+  const cachedFrom = () => all.findIndex(({ index }) => log.log.getCached(index) !== undefined);
+  const positions = { appliedIndex: 9, snapshotIndex: -1, followerNextIndices: [20, 5] };
+  log.log.setPositions(positions);
+  assert.equal(cachedFrom(), 5);
+  log.log.setPositions({ ...positions, followerNextIndices: [20, 20] });
+  assert.equal(cachedFrom(), 10);
+  assert.deepEqual(await log.entries(), all);
+  await log.log.close();
+});

@@ -88,6 +88,27 @@ export class SegmentCache {
     this.#bytes = 0;
   }
 
+  /**
+   * Drops the entries up to `index`: they are applied, on disk, and no follower needs them. Whoever
+   * reads them all the same gets them from disk. Kept until the limits are reached, they would
+   * outlive a young generation, and cost more to collect than all the rest of a small write.
+   */
+  release(index: number): void {
+    for (const [segment, cached] of this.#cached) {
+      if (cached.firstIndex > index) return;
+      const released = index - cached.firstIndex + 1;
+      if (released >= cached.entries.length) {
+        this.drop(segment);
+        continue;
+      }
+      for (const entry of cached.entries.splice(0, released)) {
+        cached.bytes -= costOf(entry);
+        this.#bytes -= costOf(entry);
+      }
+      cached.firstIndex = index + 1;
+    }
+  }
+
   /** Evicts what the limits demand and the positions allow. */
   evict(list: SegmentList, positions: CachePositions): void {
     while (this.#needsSegmentEviction(list)) {
