@@ -24,13 +24,24 @@ export function encodeFrames(messages: readonly OutgoingMessage[], totalBytes: n
   return target;
 }
 
-function encodeFrame(target: Buffer, start: number, message: OutgoingMessage): number {
-  const length = messageBytes(message);
+/** The head of a frame alone. */
+export function encodeHead(length: number): Buffer {
+  const head = Buffer.allocUnsafe(FRAME_HEAD_BYTES);
+  writeHead(head, 0, length);
+  return head;
+}
+
+function writeHead(target: Buffer, start: number, length: number): void {
   target[start] = 0;
   target[start + 1] = length >>> 24;
   target[start + 2] = length >>> 16;
   target[start + 3] = length >>> 8;
   target[start + 4] = length;
+}
+
+function encodeFrame(target: Buffer, start: number, message: OutgoingMessage): number {
+  const length = messageBytes(message);
+  writeHead(target, start, length);
   let offset = start + FRAME_HEAD_BYTES;
   if (message instanceof Uint8Array) {
     target.set(message, offset);

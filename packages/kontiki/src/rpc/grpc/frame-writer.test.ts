@@ -8,6 +8,7 @@ import { FrameWriter } from './frame-writer.js';
 /** A sink whose writes finish when the test says so. */
 class ManualSink extends Writable {
   readonly writes: number[] = [];
+  readonly chunks: Buffer[] = [];
   readonly pending: (() => void)[] = [];
 
   constructor() {
@@ -16,6 +17,13 @@ class ManualSink extends Writable {
 
   override _write(chunk: Buffer, _encoding: string, callback: () => void): void {
     this.writes.push(chunk.length);
+    this.chunks.push(chunk);
+    this.pending.push(callback);
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], callback: () => void): void {
+    this.writes.push(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0));
+    this.chunks.push(...chunks.map(({ chunk }) => chunk));
     this.pending.push(callback);
   }
 
@@ -54,6 +62,23 @@ describe('frame writer', () => {
     await nextTurn();
     await sink.finishAll();
     assert.deepEqual(sink.writes, [15, 100_005, 200_005, 30]);
+  });
+
+  it('does not copy large messages', async () => {
+    const { writer, sink } = makeWriter();
+    writer.attach(sink);
+    const parts = [new Uint8Array(10), new Uint8Array(100_000), new Uint8Array(3)];
+    writer.send(parts);
+    await nextTurn();
+    await sink.finishAll();
+    assert.deepEqual(sink.writes, [100_018]);
+    const [head, ...written] = sink.chunks;
+    assert.deepEqual([...(head ?? [])], [0, 0, 0x01, 0x86, 0xad]);
+    assert.deepEqual(
+      written.map(({ buffer }) => buffer),
+      parts.map(({ buffer }) => buffer),
+    );
+    assert.equal(writer.bufferedBytes, 0);
   });
 
   it('holds messages until there is a sink, and announces the first write', async () => {

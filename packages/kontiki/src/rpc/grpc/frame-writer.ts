@@ -1,9 +1,12 @@
 import type { Writable } from 'node:stream';
 import type { Timers } from '../../common/runtime.js';
 import type { OutgoingMessage } from '../transport.js';
-import { encodeFrames, FRAME_HEAD_BYTES, messageBytes } from './frame-encoder.js';
+import { encodeFrames, encodeHead, FRAME_HEAD_BYTES, messageBytes } from './frame-encoder.js';
 
-/** Messages are joined into one write up to this size; a larger message goes alone. */
+/**
+ * Messages are joined into one write up to this size; a larger message goes alone, and is not
+ * copied.
+ */
 const JOINED_WRITE_BYTES = 64 * 1_024;
 
 /** Writes handed to Node at a time: the second one is ready when the first is done. */
@@ -95,6 +98,7 @@ export class FrameWriter {
     if (sink === undefined || this.#flushing) return;
     while (this.#head < this.#queue.length && this.#writes < WRITES_IN_FLIGHT) {
       this.#announceWrite();
+      if (this.#writeLarge(sink)) continue;
       const bytes = this.#takeBatch();
       if (this.#finish !== undefined && this.#head === this.#queue.length) {
         this.#complete(sink, bytes);
@@ -122,6 +126,29 @@ export class FrameWriter {
     finish?.(sink, last);
   }
 
+  /**
+   * Writes the next message from where it lies, if it is large: its bytes must not change any more.
+   * One system call, since the parts are corked.
+   */
+  #writeLarge(sink: Writable): boolean {
+    const message = this.#queue[this.#head] ?? [];
+    const size = messageBytes(message);
+    if (size + FRAME_HEAD_BYTES <= JOINED_WRITE_BYTES) return false;
+    this.#head++;
+    this.#releaseTaken();
+    this.#writes++;
+    const parts = message instanceof Uint8Array ? [message] : message;
+    const last = parts.length - 1;
+    sink.cork();
+    sink.write(encodeHead(size));
+    parts.forEach((part, i) => {
+      if (i < last) sink.write(part);
+      else sink.write(part, () => this.#onWritten(size + FRAME_HEAD_BYTES));
+    });
+    sink.uncork();
+    return true;
+  }
+
   #takeBatch(): Buffer {
     const queue = this.#queue;
     const start = this.#head;
@@ -134,19 +161,15 @@ export class FrameWriter {
     }
     const whole = start === 0 && this.#head === queue.length;
     const bytes = encodeFrames(whole ? queue : queue.slice(start, this.#head), total);
-    if (this.#head === queue.length) {
-      this.#queue = [];
-      this.#head = 0;
-    } else {
-      this.#releaseTaken();
-    }
+    this.#releaseTaken();
     return bytes;
   }
 
   /** Keeps the queue from pinning messages that were written. */
   #releaseTaken(): void {
-    if (this.#head < 64 && this.#head * 2 < this.#queue.length) return;
-    this.#queue = this.#queue.slice(this.#head);
+    const { length } = this.#queue;
+    if (this.#head < 64 && this.#head * 2 < length) return;
+    this.#queue = this.#head === length ? [] : this.#queue.slice(this.#head);
     this.#head = 0;
   }
 
