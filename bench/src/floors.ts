@@ -15,25 +15,30 @@ export interface Floors {
   };
   /** 4 KiB written into preallocated space and synced, one after the other. */
   readonly fdatasync: { readonly p50Ms: number; readonly p99Ms: number };
-  /** Writes of 1 MiB, each synced, to one file. */
-  readonly diskMegabytesPerSecond: number;
+  /** Writes of 1 MiB, each synced, to one new file. */
+  readonly disk: { readonly megabytesPerSecond: number; readonly cpuSecondsPerGigabyte: number };
 }
 
 const DURATION_MS = 2_000;
 const CHUNK_BYTES = 1 << 20;
 
-async function measureDisk(directory: string): Promise<number> {
+async function measureDisk(directory: string): Promise<Floors['disk']> {
   const path = join(directory, 'disk-floor');
   const file = await open(path, 'w');
   try {
     const chunk = Buffer.alloc(CHUNK_BYTES, 0x5a);
+    const cpu = process.cpuUsage();
     const start = performance.now();
     let bytes = 0;
     for (; performance.now() - start < DURATION_MS; bytes += CHUNK_BYTES) {
       await file.write(chunk, 0, CHUNK_BYTES, bytes);
       await file.datasync();
     }
-    return bytes / 1_000 / (performance.now() - start);
+    const { user, system } = process.cpuUsage(cpu);
+    return {
+      megabytesPerSecond: bytes / 1_000 / (performance.now() - start),
+      cpuSecondsPerGigabyte: ((user + system) * 1_000) / bytes,
+    };
   } finally {
     await file.close();
     await rm(path);
@@ -62,6 +67,6 @@ export async function measureFloors(options: {
       cpuMicrosPerMessage: (transport.cpuSeconds * 1e6) / transport.messages,
     },
     fdatasync: { p50Ms: preallocated.p50Ms, p99Ms: preallocated.p99Ms },
-    diskMegabytesPerSecond: await measureDisk(directory),
+    disk: await measureDisk(directory),
   };
 }

@@ -77,7 +77,7 @@ function ratiosOf(
   return {
     requestsToTransportMessages: perSecond / floors.transport.messagesPerSecond,
     bytesToTransportBytes: megabytesPerSecond / floors.transport.megabytesPerSecond,
-    bytesToDiskBytes: megabytesPerSecond / floors.diskMegabytesPerSecond,
+    bytesToDiskBytes: megabytesPerSecond / floors.disk.megabytesPerSecond,
     p50ToFdatasyncP50: load.latencyMs.percentile(0.5) / floors.fdatasync.p50Ms,
   };
 }
@@ -119,7 +119,7 @@ function linesOf(report: Report): string[] {
 
 function floorLines({ floors, ratios }: Report): string[] {
   if (floors === undefined) return [];
-  const { transport, fdatasync, diskMegabytesPerSecond } = floors;
+  const { transport, fdatasync, disk } = floors;
   const ratio = (name: string) => percent(ratios[name] ?? 0);
   return [
     `  floors      transport ${whole(transport.messagesPerSecond)} messages/s, ` +
@@ -127,7 +127,8 @@ function floorLines({ floors, ratios }: Report): string[] {
       `${transport.cpuMicrosPerMessage.toFixed(1)} µs CPU a message`,
     `              fdatasync p50 ${fdatasync.p50Ms.toFixed(2)} ms, ` +
       `p99 ${fdatasync.p99Ms.toFixed(2)} ms; ` +
-      `disk ${whole(diskMegabytesPerSecond)} MB/s of synced 1 MiB writes`,
+      `disk ${whole(disk.megabytesPerSecond)} MB/s of synced 1 MiB writes, ` +
+      `${disk.cpuSecondsPerGigabyte.toFixed(2)} s CPU a GB`,
     `  to floors   ${ratio('requestsToTransportMessages')} of the transport's messages, ` +
       `${ratio('bytesToTransportBytes')} of its bytes, ` +
       `${ratio('bytesToDiskBytes')} of the disk's bytes; ` +
