@@ -1,8 +1,10 @@
 import { createConfiguration } from '../protocol/configuration.js';
+import { finishChange } from './change.js';
 import { appendConfiguration } from './lead.js';
 import type { LeaderState, VoterValue } from './leader-state.js';
-import { isCurrentVoter, isListener, type Levels } from './quorum.js';
+import { isCurrentVoter, type Levels } from './quorum.js';
 import type { CoreState } from './state.js';
+import { tryHandOver } from './transfer.js';
 
 /** How long the record of a commit may wait for an entry to ride with. */
 export const METADATA_DELAY_MS = 10;
@@ -52,8 +54,9 @@ function onConfigurationCommitted(s: CoreState, leader: LeaderState): void {
     appendConfiguration(s, createConfiguration(conf.cur, undefined, s.log.nextIndex));
     return;
   }
+  finishChange(s);
   if (isCurrentVoter(conf, s.selfId)) return;
-  // A leader that only listens from now on hands over (spec: H-6).
-  if (isListener(conf, s.selfId)) s.roles.stepToFollower(s.term, { reason: 'FORCE' });
-  else leader.closeAtMs = s.nowMs + s.config.rpcTimeoutMinMs;
+  // The entry needs time to spread, outside of this call (spec: H-27).
+  leader.leaveAtMs = s.nowMs + s.config.rpcTimeoutMinMs;
+  tryHandOver(s, leader);
 }

@@ -2,7 +2,7 @@ import { assert } from '../common/errors.js';
 import { type RaftConfiguration, sameConfiguration } from '../protocol/configuration.js';
 import type { RaftPeerId } from '../protocol/ids.js';
 import { RaftPeerRole } from '../protocol/peer.js';
-import { isCurrentVoter, isListener, isOldVoter, isVoter } from './quorum.js';
+import { isListener, isVoter } from './quorum.js';
 
 const NO_PEERS: RaftConfiguration = {
   cur: { voters: [], listeners: [] },
@@ -68,24 +68,19 @@ export function isMember(conf: RaftConfiguration, id: RaftPeerId): boolean {
 }
 
 /**
- * Role that a server without office has under a configuration (spec: H-6, consensus 2.10). In a
- * stable configuration voters follow and listeners listen. During joint consensus a voter of the
- * old side has to go on voting, and everybody else keeps the present role until the change is
- * complete.
+ * Role that a server without office has under a configuration (spec: H-6, consensus 2.10). A voter
+ * of either side has to vote: the old side's until the change is complete, and the new side's as
+ * soon as its majority counts, or one failure more would leave nobody to elect. Who is no member
+ * keeps the present role.
  */
 export function roleUnder(
   conf: RaftConfiguration,
   id: RaftPeerId,
   present: RaftPeerRole,
 ): typeof RaftPeerRole.FOLLOWER | typeof RaftPeerRole.LISTENER {
-  const listens = present === RaftPeerRole.LISTENER;
   const { FOLLOWER, LISTENER } = RaftPeerRole;
-  if (conf.old === undefined) {
-    if (isCurrentVoter(conf, id)) return FOLLOWER;
-    return isListener(conf, id) || listens ? LISTENER : FOLLOWER;
-  }
-  if (isOldVoter(conf, id)) return FOLLOWER;
-  return listens ? LISTENER : FOLLOWER;
+  if (isVoter(conf, id)) return FOLLOWER;
+  return isListener(conf, id) || present === LISTENER ? LISTENER : FOLLOWER;
 }
 
 /** Role at start, when there is no present one (spec: consensus 1.3). */

@@ -103,7 +103,8 @@ function act(s: CoreState, election: Election, result: BallotResult): void {
       else s.roles.becomeLeader();
       return;
     case 'timeout':
-      ask(s, skipsPreVote(s, election.forced) ? 'election' : 'preVote', election.forced);
+      if (s.electionsPaused) s.roles.stepToFollower(s.term);
+      else ask(s, skipsPreVote(s, election.forced) ? 'election' : 'preVote', election.forced);
       return;
     case 'shutdown':
       leaveGroup(s, 'the leader says that this server left the group');

@@ -7,18 +7,29 @@ import type { TermIndex } from '../protocol/term-index.js';
 import { updateCommit } from './commit.js';
 import { onElectionDeadline, onElectionMetadata, onVoteReply } from './election.js';
 import { onAppendRequest, onDurable } from './follow.js';
+import { onStartLeaderElection, pauseElections } from './invitation.js';
 import { appendMetadata, leaderDeadlineMs, onLeaderTick } from './lead.js';
 import { closeEngine, failLog, startEngine } from './life-cycle.js';
+import { setConfiguration } from './membership.js';
 import { readIndex } from './read-index.js';
 import { commitSend, nextFor } from './replicate.js';
 import { onAppendReply, onAppendStreamEnded } from './replies.js';
 import { createRoleChanges } from './roles.js';
+import { checkStaging } from './staging.js';
 import { CoreState } from './state.js';
+import {
+  considerYield,
+  expireTransfer,
+  onStartLeaderElectionReply,
+  transferLeadership,
+  tryTransfer,
+} from './transfer.js';
 import type {
   AppendHeader,
   AppendOffer,
   AppendReplyReceived,
   AppendRequest,
+  ElectionInvitation,
   EngineCommand,
   EngineConfig,
   EngineState,
@@ -26,6 +37,7 @@ import type {
   LeaderCheck,
   RaftEngine,
   SendToken,
+  SetConfigurationRequest,
   StepDownReason,
   VoteReply,
   VoteRequest,
@@ -114,19 +126,25 @@ class Engine implements RaftEngine {
     if (s.timer !== undefined && nowMs >= s.timer.deadlineMs) {
       const timeoutMs = s.drawTimeoutMs();
       if (s.timer.expire(nowMs, s.config.sleepDeviationThresholdMs, timeoutMs)) {
-        s.roles.becomeCandidate(false);
+        if (s.electionsPaused) s.timer.rearm(nowMs, timeoutMs);
+        else s.roles.becomeCandidate(false);
       }
     } else if (s.election !== undefined && nowMs >= s.election.deadlineMs) {
       onElectionDeadline(s);
     }
-    onLeaderTick(s);
+    expireTransfer(s);
+    if (!onLeaderTick(s)) return;
+    checkStaging(s);
+    tryTransfer(s);
+    considerYield(s);
   }
 
   deadlineMs(): number {
-    const { timer, election, leader } = this.s;
+    const { timer, election, leader, transfer } = this.s;
     if (this.s.lifeCycle === 'closed') return Number.POSITIVE_INFINITY;
-    if (leader !== undefined) return leaderDeadlineMs(leader);
-    return Math.min(timer?.deadlineMs ?? Infinity, election?.deadlineMs ?? Infinity);
+    const transferMs = transfer?.deadlineMs ?? Infinity;
+    if (leader !== undefined) return Math.min(leaderDeadlineMs(leader), transferMs);
+    return Math.min(timer?.deadlineMs ?? Infinity, election?.deadlineMs ?? Infinity, transferMs);
   }
 
   takeCommands(): EngineCommand[] {
@@ -194,10 +212,8 @@ class Engine implements RaftEngine {
     this.s.log.purge(startIndex);
   }
 
-  leaderCheck(_readOnly: boolean): LeaderCheck {
-    const { leader } = this.s;
-    if (leader === undefined) return 'notLeader';
-    return leader.ready ? 'ok' : 'notReady';
+  leaderCheck(readOnly: boolean): LeaderCheck {
+    return this.s.leaderCheck(readOnly);
   }
 
   propose(nowMs: number): TermIndex | undefined {
@@ -222,6 +238,39 @@ class Engine implements RaftEngine {
   stepDown(reason: StepDownReason, nowMs: number): void {
     const s = this.at(nowMs);
     if (s.role === RaftPeerRole.LEADER) s.roles.stepToFollower(s.term, { reason });
+  }
+
+  setConfiguration(requestId: number, request: SetConfigurationRequest, nowMs: number): void {
+    setConfiguration(this.at(nowMs), requestId, request);
+  }
+
+  transferLeadership(
+    requestId: number,
+    target: RaftPeerId | undefined,
+    timeoutMs: number,
+    nowMs: number,
+  ): void {
+    transferLeadership(this.at(nowMs), requestId, target, timeoutMs);
+  }
+
+  onStartLeaderElection(requestId: number, invitation: ElectionInvitation, nowMs: number): void {
+    onStartLeaderElection(this.at(nowMs), requestId, invitation);
+  }
+
+  onStartLeaderElectionReply(
+    transferId: number,
+    accepted: boolean | undefined,
+    nowMs: number,
+  ): void {
+    onStartLeaderElectionReply(this.at(nowMs), transferId, accepted);
+  }
+
+  setElectionsPaused(paused: boolean, nowMs: number): void {
+    pauseElections(this.at(nowMs), paused);
+  }
+
+  get electionsPaused(): boolean {
+    return this.s.electionsPaused;
   }
 
   nextFor(peerId: RaftPeerId, nowMs: number): AppendOffer {

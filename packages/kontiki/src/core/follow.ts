@@ -65,6 +65,7 @@ function recognises(s: CoreState, request: AppendRequest): boolean {
 function follow(s: CoreState, request: AppendRequest): void {
   s.roles.stepToFollower(request.leaderTerm);
   s.setLeader(request.leaderId);
+  s.leaderHeardMs = s.nowMs;
   if (s.lifeCycle !== 'starting' || request.initializing) return;
   s.lifeCycle = 'running';
   startTimer(s);

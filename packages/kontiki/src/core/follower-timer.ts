@@ -40,6 +40,14 @@ export class FollowerTimer {
     this.open--;
   }
 
+  /** Starts to wait anew. */
+  rearm(nowMs: number, timeoutMs: number): void {
+    // The timer of a listener never fires.
+    if (this.timeoutMs === Number.POSITIVE_INFINITY) return;
+    this.timeoutMs = timeoutMs;
+    this.deadlineMs = nowMs + timeoutMs;
+  }
+
   /** The leader was heard within `timeoutMinMs` (spec: E-5). */
   heardWithin(timeoutMinMs: number, nowMs: number): boolean {
     return nowMs - this.lastRpcMs < timeoutMinMs;

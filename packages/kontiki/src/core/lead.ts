@@ -4,11 +4,12 @@ import {
   createConfiguration,
   type RaftConfiguration,
 } from '../protocol/configuration.js';
-import { RaftPeerRole } from '../protocol/peer.js';
+import { type RaftPeer, RaftPeerRole } from '../protocol/peer.js';
 import { countError } from './back-off.js';
+import { failChange } from './change.js';
 import { LeaderState } from './leader-state.js';
 import { FollowerRecord } from './progress.js';
-import { hasMajority } from './quorum.js';
+import { hasMajority, isListener } from './quorum.js';
 import { expireReads, failReads } from './read-index.js';
 import type { CoreState } from './state.js';
 
@@ -34,6 +35,7 @@ export function endOffice(s: CoreState): void {
   if (leader === undefined) return;
   for (const record of leader.records.values()) stopAppender(s, record);
   failReads(s, leader);
+  failChange(s, { kind: 'notLeader' });
   s.leader = undefined;
 }
 
@@ -77,25 +79,44 @@ function followConfiguration(s: CoreState, nextIndex: number): void {
     stopAppender(s, record);
     leader.records.delete(id);
   }
-  for (const { id } of members)
-    if (!leader.records.has(id)) startAppender(s, leader, id, nextIndex);
+  for (const peer of members) {
+    const record = leader.records.get(peer.id);
+    if (record === undefined) {
+      startAppender(s, leader, { peer, nextIndex, matchIndex: -1, caughtUp: true });
+    } else if (record.address !== peer.address) {
+      // It is reached elsewhere now; what it holds it holds.
+      const { matchIndex, caughtUp } = record;
+      startAppender(s, leader, { peer, nextIndex: matchIndex + 1, matchIndex, caughtUp });
+    }
+  }
   leader.useVoters(conf);
   s.wakeAll();
 }
 
-function startAppender(s: CoreState, leader: LeaderState, peerId: string, nextIndex: number): void {
+/** A record and an appender of its own for a peer; they replace those that it had. */
+export function startAppender(
+  s: CoreState,
+  leader: LeaderState,
+  start: {
+    readonly peer: RaftPeer;
+    readonly nextIndex: number;
+    readonly matchIndex: number;
+    readonly caughtUp: boolean;
+  },
+): void {
+  const { peer, ...position } = start;
   const record = new FollowerRecord({
-    peerId,
+    ...position,
+    peerId: peer.id,
+    address: peer.address,
     epoch: s.nextEpoch++,
-    nextIndex,
-    caughtUp: true,
     longAgoMs: s.nowMs - s.config.rpcTimeoutMaxMs,
   });
-  leader.records.set(peerId, record);
-  s.emit({ kind: 'startAppender', peerId, epoch: record.epoch });
+  leader.records.set(peer.id, record);
+  s.emit({ kind: 'startAppender', peerId: peer.id, epoch: record.epoch, peer });
 }
 
-function stopAppender(s: CoreState, record: FollowerRecord): void {
+export function stopAppender(s: CoreState, record: FollowerRecord): void {
   record.wakePending = false;
   s.emit({ kind: 'stopAppender', peerId: record.peerId, epoch: record.epoch });
 }
@@ -123,17 +144,19 @@ export function checkLeadership(s: CoreState): boolean {
   return active;
 }
 
-/** The leader's regular look at time-outs, on a timer that traffic does not disturb (spec: H-5). */
-export function onLeaderTick(s: CoreState): void {
+/**
+ * The leader's regular look at time-outs, on a timer that traffic does not disturb (spec: H-5).
+ * True when it was due, and the office is kept.
+ */
+export function onLeaderTick(s: CoreState): boolean {
   const { leader, nowMs } = s;
-  if (leader === undefined) return;
-  if (nowMs >= leader.closeAtMs) {
-    leader.closeAtMs = Number.POSITIVE_INFINITY;
-    s.emit({ kind: 'closeDivision', reason: `${s.selfId} was removed from the group` });
-    return;
+  if (leader === undefined) return false;
+  if (nowMs >= leader.leaveAtMs) {
+    leave(s, leader);
+    return false;
   }
   if (nowMs >= leader.metadataDueMs) appendMetadata(s);
-  if (nowMs < leader.tickAtMs) return;
+  if (nowMs < leader.tickAtMs) return false;
   noteStall(s, leader, nowMs - leader.tickAtMs);
   leader.tickAtMs = nowMs + tickIntervalMs(s);
   expireReads(s, leader);
@@ -147,12 +170,22 @@ export function onLeaderTick(s: CoreState): void {
     }
     reportSlowness(s, record);
   }
-  checkLeadership(s);
+  return checkLeadership(s);
+}
+
+/** A leader that only listens from now on steps down; one that was removed closes (spec: H-6). */
+function leave(s: CoreState, leader: LeaderState): void {
+  if (isListener(s.configurations.current, s.selfId)) {
+    s.roles.stepToFollower(s.term, { reason: 'FORCE' });
+    return;
+  }
+  leader.leaveAtMs = Number.POSITIVE_INFINITY;
+  s.emit({ kind: 'closeDivision', reason: `${s.selfId} was removed from the group` });
 }
 
 /** When the leader wants to be called. */
 export function leaderDeadlineMs(leader: LeaderState): number {
-  return Math.min(leader.tickAtMs, leader.metadataDueMs, leader.closeAtMs);
+  return Math.min(leader.tickAtMs, leader.metadataDueMs, leader.leaveAtMs);
 }
 
 function noteStall(s: CoreState, leader: LeaderState, lateMs: number): void {

@@ -2,6 +2,7 @@ import { assert } from '../common/errors.js';
 import type { RaftConfiguration } from '../protocol/configuration.js';
 import type { RaftPeerId } from '../protocol/ids.js';
 import type { RaftPeer } from '../protocol/peer.js';
+import type { PendingChange } from './change.js';
 import type { FollowerRecord } from './progress.js';
 import { combineLevels, type Levels, levelsOf } from './quorum.js';
 import { ReadQueue } from './read-queue.js';
@@ -25,8 +26,13 @@ export class LeaderState {
   /** When a metadata entry has to be appended at the latest. */
   metadataDueMs = Number.POSITIVE_INFINITY;
   metadataCommitIndex = -1;
-  /** When a removed leader closes (spec: consensus 4.4). */
-  closeAtMs = Number.POSITIVE_INFINITY;
+  /** When a leader that is no voter any more leaves its office (spec: consensus 4.4, H-27). */
+  leaveAtMs = Number.POSITIVE_INFINITY;
+  /** Somebody else was asked to campaign then. */
+  isHandedOver = false;
+  /** No yielding to a higher priority before. */
+  yieldAfterMs = Number.NEGATIVE_INFINITY;
+  change: PendingChange | undefined;
   /** Length and end of the last stall of this process that was noticed. */
   stallMs = 0;
   stallEndMs = Number.NEGATIVE_INFINITY;

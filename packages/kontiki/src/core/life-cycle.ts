@@ -6,6 +6,7 @@ import { endOffice } from './lead.js';
 import { failAppends } from './reply-order.js';
 import { startTimer } from './roles.js';
 import type { CoreState } from './state.js';
+import { failTransfer } from './transfer-state.js';
 
 /**
  * Takes the role that the configuration gives (spec: consensus 1.3). A voter of either side of a
@@ -37,6 +38,7 @@ export function closeEngine(s: CoreState): void {
   }
   s.lifeCycle = 'closed';
   failAppends(s, { kind: 'notRunning' });
+  failTransfer(s, 'this server closes');
   for (const command of s.takeHeldCommands()) {
     if (command.kind === 'replyVote') s.emit({ kind: 'failVote', requestId: command.requestId });
     if (command.kind === 'replyAppend') {

@@ -11,7 +11,15 @@ import {
 import { FixedRandom, TEST_CONFIG } from './scenario/config.test-support.js';
 
 function record(nextIndex: number): FollowerRecord {
-  return new FollowerRecord({ peerId: 'n2', epoch: 1, nextIndex, caughtUp: true, longAgoMs: 0 });
+  return new FollowerRecord({
+    peerId: 'n2',
+    address: 'n2:1',
+    epoch: 1,
+    nextIndex,
+    matchIndex: -1,
+    caughtUp: true,
+    longAgoMs: 0,
+  });
 }
 
 test('the next index after INCONSISTENCY (3.8.1, Appendix A)', () => {

@@ -16,8 +16,10 @@ export class FollowerRecord {
   readonly peerId: RaftPeerId;
   /** Names the appender; replies of an older one are ignored (spec: H-18). */
   readonly epoch: number;
+  /** Where its appender connects to. */
+  readonly address: string;
   nextIndex: number;
-  matchIndex = -1;
+  matchIndex: number;
   commitIndex = -1;
   snapshotIndex = 0;
   caughtUp: boolean;
@@ -37,7 +39,7 @@ export class FollowerRecord {
    */
   unackedFrom = Number.POSITIVE_INFINITY;
   /** Greatest index that was sent by this appender. */
-  sentIndex = -1;
+  sentIndex: number;
   /** A data request was answered on this stream, so more than one may be in flight. */
   streamProven = false;
   heartbeatTriggered = false;
@@ -50,13 +52,18 @@ export class FollowerRecord {
 
   constructor(options: {
     peerId: RaftPeerId;
+    address: string;
     epoch: number;
     nextIndex: number;
+    matchIndex: number;
     caughtUp: boolean;
     longAgoMs: number;
   }) {
     this.peerId = options.peerId;
+    this.address = options.address;
     this.epoch = options.epoch;
+    this.matchIndex = options.matchIndex;
+    this.sentIndex = options.matchIndex;
     this.nextIndex = options.nextIndex;
     this.caughtUp = options.caughtUp;
     this.lastResponseMs = options.longAgoMs;

@@ -9,8 +9,10 @@ import {
   type PendingAppend,
 } from './progress.js';
 import { confirmReads, repeatConfirmation } from './read-index.js';
+import { checkStaging } from './staging.js';
 import type { CoreState } from './state.js';
 import { isPlausibleTerm } from './term-limit.js';
+import { tryHandOver, tryTransfer } from './transfer.js';
 import type { AppendReplyReceived } from './types.js';
 
 function recordOf(s: CoreState, peerId: RaftPeerId, epoch: number): FollowerRecord | undefined {
@@ -42,6 +44,9 @@ export function onAppendReply(
   // A reply that refuses this leader confirms nothing.
   const { leader } = s;
   if (leader === undefined) return;
+  if (!record.caughtUp) checkStaging(s);
+  else if (s.transfer?.target === peerId) tryTransfer(s);
+  tryHandOver(s, leader);
   if (request !== undefined && reply.result !== AppendResult.NOT_LEADER) {
     confirmReads(s, leader, record, request.readSequence);
   }

@@ -11,7 +11,14 @@ import type { LeaderState } from './leader-state.js';
 import { LogView } from './log-view.js';
 import { MetadataEntries } from './metadata-entries.js';
 import type { FollowerRecord } from './progress.js';
-import type { EngineCommand, EngineConfig, EngineState, StepDownReason } from './types.js';
+import { settleTransfer, type Transfer } from './transfer-state.js';
+import type {
+  EngineCommand,
+  EngineConfig,
+  EngineState,
+  LeaderCheck,
+  StepDownReason,
+} from './types.js';
 
 /** A candidate's current round of vote requests (spec: consensus 2.3). */
 export interface Election {
@@ -88,7 +95,14 @@ export class CoreState {
   timer: FollowerTimer | undefined;
   election: Election | undefined;
   leader: LeaderState | undefined;
+  /** While it is pending nothing may be answered under a lease (spec: consensus 2.9 step 2). */
+  transfer: Transfer | undefined;
+  /** No election is started (spec: H-12). */
+  electionsPaused = false;
+  /** When a leader was heard last, before there is a timer. */
+  leaderHeardMs = Number.NEGATIVE_INFINITY;
   nextElectionId = 1;
+  nextTransferId = 1;
   nextEpoch = 1;
   private commands: EngineCommand[] = [];
   private held: Held[] = [];
@@ -220,6 +234,16 @@ export class CoreState {
     if (leaderId === undefined) this.noLeaderSinceMs = this.nowMs;
     else this.firstElection = false;
     this.emit({ kind: 'leaderChanged', leaderId });
+    if (leaderId !== undefined) settleTransfer(this, leaderId);
+  }
+
+  /** Whether requests are taken (spec: consensus 7.1). */
+  leaderCheck(readOnly: boolean): LeaderCheck {
+    const { leader } = this;
+    if (leader === undefined) return 'notLeader';
+    if (!leader.ready) return 'notReady';
+    const leaves = this.transfer !== undefined || leader.leaveAtMs !== Number.POSITIVE_INFINITY;
+    return leaves && !readOnly ? 'steppingDown' : 'ok';
   }
 
   setRole(role: RaftPeerRole, stepDownReason: StepDownReason | undefined): void {

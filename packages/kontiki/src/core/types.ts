@@ -1,7 +1,8 @@
 import type { AppendResult, EntryKind } from '../proto/wire/types.js';
 import type { RaftConfiguration } from '../protocol/configuration.js';
 import type { CallId, RaftPeerId } from '../protocol/ids.js';
-import type { RaftPeerRole } from '../protocol/peer.js';
+import type { RaftPeer, RaftPeerRole } from '../protocol/peer.js';
+import type { SetConfigurationMode } from '../protocol/requests.js';
 import type { TermIndex } from '../protocol/term-index.js';
 
 /**
@@ -59,6 +60,12 @@ export interface EngineConfig {
   readonly writeElementLimit: number;
   /** A linearizable read that is not confirmed in this time fails (spec: H-18). */
   readonly readTimeoutMs: number;
+  /** A new peer that is silent for longer fails the change (spec: consensus 4.2). */
+  readonly stagingTimeoutMs: number;
+  /** Entries that a new peer may lack of what is committed. */
+  readonly stagingCatchupGap: number;
+  /** Allows changes whose new voters are a majority (spec: consensus 4.1 check 5). */
+  readonly memberMajorityAdd: boolean;
 }
 
 /** What the engine knows of an entry. */
@@ -181,6 +188,37 @@ export type StepDownReason =
 /** Why a leader check failed (spec: consensus 7.1). */
 export type LeaderCheck = 'ok' | 'notLeader' | 'notReady' | 'steppingDown';
 
+/** A request for other members (spec: consensus 4.1). */
+export interface SetConfigurationRequest {
+  readonly mode: SetConfigurationMode;
+  readonly peers: readonly RaftPeer[];
+  readonly listeners: readonly RaftPeer[];
+  /** What COMPARE_AND_SET expects. */
+  readonly currentPeers: readonly RaftPeer[];
+  readonly currentListeners: readonly RaftPeer[];
+}
+
+export type ConfigurationFailure =
+  | { readonly kind: 'notLeader' | 'notReady' | 'steppingDown' }
+  /**
+   * `inProgress`: another change is. `refused`: the members may not become these. `invalid`: no
+   * group can have them. `timeout`: a new peer could not be brought up.
+   */
+  | {
+      readonly kind: 'inProgress' | 'refused' | 'invalid' | 'timeout';
+      readonly message: string;
+    };
+
+export type TransferFailure =
+  | { readonly kind: 'notLeader' | 'notReady' }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What a leader asks of its successor (spec: consensus 2.9). */
+export interface ElectionInvitation {
+  readonly leaderId: RaftPeerId;
+  readonly leaderLastEntry: TermIndex | undefined;
+}
+
 export type AppendFailure =
   | { readonly kind: 'notRunning' }
   /** Entries with a gap, a wrong first index, or a term above the leader's. */
@@ -236,7 +274,13 @@ export type EngineCommand =
    * Start, stop or wake the appender of a follower or listener. Starting one that exists replaces
    * it (new epoch).
    */
-  | { readonly kind: 'startAppender'; readonly peerId: RaftPeerId; readonly epoch: number }
+  | {
+      readonly kind: 'startAppender';
+      readonly peerId: RaftPeerId;
+      readonly epoch: number;
+      /** Where it is reached; a peer that is brought up is in no configuration yet. */
+      readonly peer: RaftPeer;
+    }
   | { readonly kind: 'stopAppender'; readonly peerId: RaftPeerId; readonly epoch: number }
   | { readonly kind: 'wakeAppender'; readonly peerId: RaftPeerId }
   | { readonly kind: 'commit'; readonly commitIndex: number }
@@ -254,6 +298,33 @@ export type EngineCommand =
       readonly readId: number;
       readonly reason: 'notLeader' | 'timeout';
     }
+  /** The configuration that was asked for is committed, or was in force before. */
+  | { readonly kind: 'configurationDone'; readonly requestId: number }
+  | {
+      readonly kind: 'configurationFailed';
+      readonly requestId: number;
+      readonly failure: ConfigurationFailure;
+    }
+  | { readonly kind: 'transferDone'; readonly requestId: number }
+  | {
+      readonly kind: 'transferFailed';
+      readonly requestId: number;
+      readonly failure: TransferFailure;
+    }
+  /** Ask `to` to campaign; report by `onStartLeaderElectionReply(transferId, ...)`. */
+  | {
+      readonly kind: 'startLeaderElection';
+      readonly to: RaftPeerId;
+      readonly transferId: number;
+      readonly leaderLastEntry: TermIndex;
+    }
+  | {
+      readonly kind: 'replyStartLeaderElection';
+      readonly requestId: number;
+      readonly accepted: boolean;
+    }
+  /** The division does not run. */
+  | { readonly kind: 'failStartLeaderElection'; readonly requestId: number }
   | { readonly kind: 'extendedNoLeader' }
   | { readonly kind: 'followerSlow'; readonly peerId: RaftPeerId; readonly elapsedMs: number }
   | { readonly kind: 'becameRunning' }
@@ -336,6 +407,33 @@ export interface RaftEngine {
   /** A request to confirm leadership for a read; answered by `readReady` or `readFailed`. */
   readIndex(readId: number, nowMs: number): void;
   stepDown(reason: StepDownReason, nowMs: number): void;
+
+  /**
+   * Changes the members; answered by `configurationDone` or `configurationFailed` (spec: consensus
+   * 4).
+   */
+  setConfiguration(requestId: number, request: SetConfigurationRequest, nowMs: number): void;
+  /**
+   * Has `target` take over, or gives up the office when it is undefined; answered by `transferDone`
+   * or `transferFailed` (spec: consensus 2.9). `timeoutMs` 0 is the time of an RPC.
+   */
+  transferLeadership(
+    requestId: number,
+    target: RaftPeerId | undefined,
+    timeoutMs: number,
+    nowMs: number,
+  ): void;
+  /** A leader asks this server to campaign. */
+  onStartLeaderElection(requestId: number, invitation: ElectionInvitation, nowMs: number): void;
+  /** `accepted` undefined: the call failed. */
+  onStartLeaderElectionReply(
+    transferId: number,
+    accepted: boolean | undefined,
+    nowMs: number,
+  ): void;
+  /** While paused, this server starts no election (spec: consensus 2.9). */
+  setElectionsPaused(paused: boolean, nowMs: number): void;
+  readonly electionsPaused: boolean;
 
   nextFor(peerId: RaftPeerId, nowMs: number): AppendOffer;
   /**

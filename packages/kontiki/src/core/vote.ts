@@ -22,7 +22,7 @@ export function compareLastEntries(
 
 /** Answers a request for a vote or pre-vote by the voter's table (spec: consensus 2.5). */
 export function onVoteRequest(s: CoreState, requestId: number, request: VoteRequest): void {
-  if (s.lifeCycle !== 'running') {
+  if (!mayVote(s)) {
     s.emit({ kind: 'failVote', requestId });
     return;
   }
@@ -56,13 +56,41 @@ export function onVoteRequest(s: CoreState, requestId: number, request: VoteRequ
 }
 
 /**
+ * A server that was brought up for a group and still waits for its first regular request may hold a
+ * vote that the group cannot do without, if the leader that added it is gone. One without any entry
+ * has nothing to give.
+ */
+function mayVote(s: CoreState): boolean {
+  if (s.lifeCycle === 'running') return true;
+  return s.started && s.lifeCycle === 'starting' && s.log.lastEntry !== undefined;
+}
+
+/** The leader that is known here was heard lately. */
+function hearsLeader(s: CoreState): boolean {
+  const { rpcTimeoutMinMs } = s.config;
+  const heard = s.timer?.heardWithin(rpcTimeoutMinMs, s.nowMs);
+  return s.leaderId !== undefined && (heard ?? s.nowMs - s.leaderHeardMs < rpcTimeoutMinMs);
+}
+
+/**
+ * Whether the request of a candidate that this server's configuration does not name is considered.
+ * It may be a voter by an entry that has not come here yet, so a longer log makes it one, as in the
+ * dissertation on Raft (4.1); but it may also have been removed, so a living leader is not
+ * disturbed.
+ */
+function mayBeMember(s: CoreState, request: VoteRequest): boolean {
+  if (s.role === LEADER || s.role === LISTENER || hearsLeader(s)) return false;
+  return compareLastEntries(s.log.lastEntry, request.candidateLastEntry) < 0;
+}
+
+/**
  * Step A. While a joint configuration is open its old voters may be elected too: else a change
  * whose leader died could leave nobody who is both up to date and recognised. (Java's old voters
  * close themselves instead of asking, so its peers never see the difference; spec: H-17.)
  */
 function recognises(s: CoreState, request: VoteRequest): boolean {
   const { candidateId, candidateTerm, preVote } = request;
-  if (!isVoter(s.configurations.current, candidateId)) return false;
+  if (!isVoter(s.configurations.current, candidateId) && !mayBeMember(s, request)) return false;
   if (!preVote) {
     if (s.term > candidateTerm) return false;
     if (s.term < candidateTerm) return true;
@@ -70,9 +98,7 @@ function recognises(s: CoreState, request: VoteRequest): boolean {
   }
   // The check may make this server step down, and then its vote is free.
   if (s.role === LEADER && checkLeadership(s)) return false;
-  const { leaderId } = s;
-  if (s.role !== FOLLOWER || leaderId === undefined || leaderId === candidateId) return true;
-  return !(s.timer?.heardWithin(s.config.rpcTimeoutMinMs, s.nowMs) ?? false);
+  return s.role !== FOLLOWER || s.leaderId === candidateId || !hearsLeader(s);
 }
 
 /** Step B, for a recognised candidate. */

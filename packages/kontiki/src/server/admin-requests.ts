@@ -1,5 +1,5 @@
 import { toError } from '../common/errors.js';
-import { GroupMismatchException, UnsupportedOperationException } from '../protocol/exceptions.js';
+import { GroupMismatchException } from '../protocol/exceptions.js';
 import type { RaftGroup } from '../protocol/group.js';
 import type { RaftGroupId, RaftPeerId } from '../protocol/ids.js';
 import type {
@@ -10,6 +10,7 @@ import type {
 } from '../protocol/requests.js';
 import type { ReplySink } from '../rpc/ratis/server/handler.js';
 import type { Division } from './division.js';
+import type { Membership } from './membership.js';
 
 /** What admin requests need of the server. */
 export interface AdminHost {
@@ -63,10 +64,22 @@ export class AdminRequests {
         const index = await division.takeSnapshot(operation.creationGap, request.timeoutMs);
         return { ...this.#success(request), logIndex: index, commitInfos: division.commitInfos };
       }
-      default:
-        this.#host.getDivision(request.groupId);
-        throw new UnsupportedOperationException(`${operation.kind} is not supported`);
+      case 'setConfiguration':
+        return this.#membership(request).setConfiguration(request, operation);
+      case 'transferLeadership': {
+        const { newLeader } = operation;
+        return this.#membership(request).transferLeadership(request, newLeader, request.timeoutMs);
+      }
+      case 'electionPause':
+      case 'electionResume': {
+        const paused = operation.kind === 'electionPause';
+        return this.#membership(request).setElectionsPaused(request, paused);
+      }
     }
+  }
+
+  #membership(request: AdminRequest): Membership {
+    return this.#host.getDivision(request.groupId).membership;
   }
 
   async #groupInfo(request: AdminRequest): Promise<GroupInfoReply> {

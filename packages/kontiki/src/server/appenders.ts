@@ -1,5 +1,5 @@
-import { allPeers } from '../protocol/configuration.js';
 import type { RaftPeerId } from '../protocol/ids.js';
+import type { RaftPeer } from '../protocol/peer.js';
 import { Appender, type AppenderHooks } from './appender.js';
 import type { DivisionParts } from './division-parts.js';
 
@@ -31,12 +31,12 @@ export class Appenders {
     };
   }
 
-  start(peerId: RaftPeerId, epoch: number): void {
+  start(peer: RaftPeer, epoch: number): void {
+    const peerId = peer.id;
     this.#byPeer.get(peerId)?.stop();
     this.#byPeer.delete(peerId);
-    const { engine, selfId, groupId, logger } = this.#parts;
-    const peer = allPeers(engine.configuration).find((one) => one.id === peerId);
-    const stubs = peer === undefined ? undefined : this.#parts.stubsOf(peer);
+    const { selfId, groupId, logger } = this.#parts;
+    const stubs = this.#parts.stubsOf(peer);
     if (stubs === undefined) {
       logger.log('warn', `peer ${peerId} has no address: nothing is replicated to it`);
       return;

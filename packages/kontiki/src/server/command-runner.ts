@@ -5,6 +5,7 @@ import { EntryKind, type LogEntry } from '../proto/wire/types.js';
 import type { AppendRequests } from './append-requests.js';
 import type { Appenders } from './appenders.js';
 import type { DivisionParts } from './division-parts.js';
+import type { Membership } from './membership.js';
 import type { ReadRequests } from './read-requests.js';
 import type { Updater } from './updater.js';
 import type { Votes } from './votes.js';
@@ -14,6 +15,7 @@ export interface CommandTargets {
   readonly appends: AppendRequests;
   readonly appenders: Appenders;
   readonly votes: Votes;
+  readonly membership: Membership;
   readonly reads: ReadRequests;
   readonly updater: Updater;
   /** Things of the division as a whole. */
@@ -85,7 +87,7 @@ export class CommandRunner {
         this.#parts.commitInfos.update(this.#parts.selfId, command.commitIndex);
         return;
       case 'startAppender':
-        appenders.start(command.peerId, command.epoch);
+        appenders.start(command.peer, command.epoch);
         return;
       case 'stopAppender':
         appenders.stop(command.peerId, command.epoch);
@@ -122,6 +124,33 @@ export class CommandRunner {
         return;
       case 'closeDivision':
         events.closeDivision(command.reason);
+        return;
+      default:
+        this.#runMembership(command);
+    }
+  }
+
+  #runMembership(command: EngineCommand): void {
+    const { membership } = this.#to;
+    switch (command.kind) {
+      case 'configurationDone':
+      case 'transferDone':
+        membership.done(command.requestId);
+        return;
+      case 'configurationFailed':
+        membership.configurationFailed(command.requestId, command.failure);
+        return;
+      case 'transferFailed':
+        membership.transferFailed(command.requestId, command.failure);
+        return;
+      case 'startLeaderElection':
+        membership.invite(command);
+        return;
+      case 'replyStartLeaderElection':
+        membership.answerInvitation(command.requestId, command.accepted);
+        return;
+      case 'failStartLeaderElection':
+        membership.answerInvitation(command.requestId, undefined);
         return;
       default:
         throw new AssertionFailedError(`unknown command ${command.kind}`);

@@ -12,6 +12,7 @@ import { CommitInfos } from './commit-infos.js';
 import type { OpenedDivision } from './division-open.js';
 import type { DivisionParts } from './division-parts.js';
 import { Driver, type DriverHooks } from './driver.js';
+import { Membership } from './membership.js';
 import { OperatorLog } from './operator-log.js';
 import type { PendingWrite } from './pending-write.js';
 import { ReadRequests } from './read-requests.js';
@@ -59,6 +60,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   readonly reads: ReadRequests;
   readonly appends: AppendRequests;
   readonly votes: Votes;
+  readonly membership: Membership;
   readonly snapshots: Snapshots;
   readonly updater: Updater;
   readonly #environment: CoreEnvironment;
@@ -103,12 +105,14 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     });
     this.appends = new AppendRequests(parts);
     this.votes = new Votes(parts);
+    this.membership = new Membership(parts);
     this.#appenders = new Appenders(parts);
     this.snapshots = new Snapshots(parts, this.updater, opened.snapshotIndex);
     this.#runner = new CommandRunner(parts, {
       appends: this.appends,
       appenders: this.#appenders,
       votes: this.votes,
+      membership: this.membership,
       reads: this.reads,
       updater: this.updater,
       events: this,
@@ -141,6 +145,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     this.#appenders.stopAll();
     this.appends.failAll();
     this.votes.failAll();
+    this.membership.failAll();
     this.reads.failAll();
     await new Promise<void>((resolve) => this.updater.finish(resolve));
     this.#driver.close();

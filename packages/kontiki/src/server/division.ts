@@ -15,6 +15,7 @@ import type {
   RaftClientRequest,
   RoleInfo,
 } from '../protocol/requests.js';
+import type { TermIndex } from '../protocol/term-index.js';
 import type { AppendSink, Outcome, ReplySink } from '../rpc/ratis/server/handler.js';
 import type { PeerStubs } from '../rpc/ratis/server/peer-stubs.js';
 import type { VirtualFileSystem } from '../runtime/index.js';
@@ -23,6 +24,7 @@ import { RaftLogIOException } from '../storage/index.js';
 import type { RaftLogListener, StartupOption } from '../storage/types.js';
 import { DivisionCore } from './division-core.js';
 import { type OpenedDivision, openDivision } from './division-open.js';
+import type { Membership } from './membership.js';
 import { logInfoOf, roleInfoOf } from './role-info.js';
 import type { Scheduler } from './scheduler.js';
 import type { ServerConfig } from './server-config.js';
@@ -200,6 +202,20 @@ export class Division {
     const core = this.#core;
     if (core === undefined || !core.parts.isRunning()) done(this.#notReady(), undefined);
     else core.parts.submit(() => core.reads.serveReadIndex(request, done));
+  }
+
+  startLeaderElection(
+    leaderId: RaftPeerId,
+    leaderLastEntry: TermIndex | undefined,
+    done: Outcome<boolean>,
+  ): void {
+    if (this.#core === undefined) done(this.#notReady(), undefined);
+    else this.#core.membership.onInvitation(leaderId, leaderLastEntry, done);
+  }
+
+  /** Changes of members and leader. Throws ServerNotReadyException before the start. */
+  get membership(): Membership {
+    return this.#running().membership;
   }
 
   /** A leader gives up its office, because its process stood still (spec: consensus 1.7). */

@@ -74,16 +74,15 @@ export class RequestRouter implements RaftServerHandler {
     );
   }
 
-  /** Refused: this server does not take offices over on request (spec: consensus 2.9). */
   startLeaderElection(
     groupId: RaftGroupId,
-    _leaderId: RaftPeerId,
-    _leaderLastEntry: TermIndex | undefined,
+    leaderId: RaftPeerId,
+    leaderLastEntry: TermIndex | undefined,
     done: Outcome<boolean>,
   ): void {
     this.#route(
       groupId,
-      () => done(undefined, false),
+      (division) => division.startLeaderElection(leaderId, leaderLastEntry, done),
       (error) => done(error, undefined),
     );
   }

@@ -109,6 +109,9 @@ function engineConfig(properties: RaftProperties): EngineConfig {
     followerGapRatioMax: properties.get('raft.server.write.follower.gap.ratio.max'),
     writeElementLimit: properties.get('raft.server.write.element-limit'),
     readTimeoutMs: properties.get('raft.server.read.timeout'),
+    stagingTimeoutMs: properties.get('raft.server.staging.timeout'),
+    stagingCatchupGap: properties.get('raft.server.staging.catchup.gap'),
+    memberMajorityAdd: properties.get('raft.server.leaderelection.member.majority-add'),
   };
 }
 

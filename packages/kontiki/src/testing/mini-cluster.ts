@@ -7,6 +7,7 @@ import { createGroup, type RaftGroup } from '../protocol/group.js';
 import { ClientId, RaftGroupId, type RaftPeerId } from '../protocol/ids.js';
 import { createPeer, type RaftPeer } from '../protocol/peer.js';
 import {
+  type AdminOperation,
   type RaftClientReply,
   type RaftClientRequest,
   ReplicationLevel,
@@ -52,6 +53,8 @@ export class MiniCluster {
   readonly #options: MiniClusterOptions;
   readonly #runtime = nodeRuntime();
   readonly #transports = new Map<RaftPeerId, CuttableTransport>();
+  readonly #added: RaftPeer[] = [];
+  #nextServer: number;
   #nextCallId = 1;
   readonly #clientId = ClientId.of(this.#runtime.random.bytes(16));
 
@@ -61,6 +64,7 @@ export class MiniCluster {
     this.peers = Array.from({ length: options.servers ?? 3 }, (_, i) =>
       createPeer({ id: `n${i}`, address: `n${i}:${PORT}` }),
     );
+    this.#nextServer = this.peers.length;
     this.groups = Array.from({ length: options.groups ?? 1 }, () =>
       createGroup(RaftGroupId.of(this.#runtime.random.bytes(16)), this.peers),
     );
@@ -85,12 +89,22 @@ export class MiniCluster {
     return new MemoryTransport({ runtime: this.#runtime, network: this.network });
   }
 
+  /** A server that knows no member of the groups: it waits until a leader adds it. */
+  async startNewServer(): Promise<RaftPeer> {
+    const id = `n${this.#nextServer++}`;
+    const peer = createPeer({ id, address: `${id}:${PORT}` });
+    this.#added.push(peer);
+    await this.startServer(id);
+    return peer;
+  }
+
   async startServer(id: RaftPeerId): Promise<RaftServer> {
+    const isNew = this.#added.some((peer) => peer.id === id);
     const { stateMachine, logger, options } = this.#options;
     const transport = new CuttableTransport(this.transport());
     const server = RaftServer.create({
       id,
-      groups: this.groups,
+      groups: isNew ? this.groups.map(({ groupId }) => createGroup(groupId, [])) : this.groups,
       stateMachineRegistry: (groupId) => stateMachine(id, groupId),
       transport,
       runtime: this.#runtime,
@@ -142,8 +156,11 @@ export class MiniCluster {
     return this.server(id).getDivision(group.groupId);
   }
 
+  /** Of all servers that host the group by now. */
   divisions(group = this.group): Division[] {
-    return [...this.servers.values()].map((server) => server.getDivision(group.groupId));
+    return [...this.servers.values()]
+      .map((server) => server.findDivision(group.groupId))
+      .filter((division) => division !== undefined);
   }
 
   /** Waits for a leader that is ready, with the highest term of all. */
@@ -208,6 +225,23 @@ export class MiniCluster {
     return leader.submitClientRequest(this.request(message, fields));
   }
 
+  /** An admin request to one server. Rejects with what ends the RPC. */
+  async admin(
+    serverId: RaftPeerId,
+    operation: AdminOperation,
+    timeoutMs = 0,
+  ): Promise<RaftClientReply> {
+    return this.server(serverId).submitAdmin({
+      clientId: this.#clientId,
+      serverId,
+      groupId: this.group.groupId,
+      callId: this.#nextCallId++,
+      toLeader: true,
+      timeoutMs,
+      operation,
+    });
+  }
+
   /** Asks the state machine of a server, or of the leader. */
   async read(message: Uint8Array, id?: RaftPeerId): Promise<RaftClientReply> {
     const division = id === undefined ? await this.waitForLeader() : this.division(id);
@@ -232,7 +266,7 @@ export class MiniCluster {
 
   #eachLink(id: RaftPeerId, act: (transport: CuttableTransport, target: string) => void): void {
     for (const [from, transport] of this.#transports) {
-      for (const peer of this.peers) {
+      for (const peer of [...this.peers, ...this.#added]) {
         if (from !== peer.id && (from === id || peer.id === id)) act(transport, peer.address);
       }
     }

@@ -73,14 +73,6 @@ const GROUPS: readonly UnusedKeys[] = [
     ],
   },
   {
-    reason: 'Members of a group cannot be changed yet.',
-    keys: [
-      'raft.server.staging.catchup.gap',
-      'raft.server.staging.timeout',
-      'raft.server.leaderelection.member.majority-add',
-    ],
-  },
-  {
     reason:
       'A linearizable read always asks a majority, and waits for the commit index; leases and ' +
       'other read indices are not built yet.',

@@ -121,7 +121,9 @@ export class RandomCluster implements NodeHost {
   }
 
   private channelOf(message: Message): string {
-    if (message.kind === 'vote' || message.kind === 'voteReply') return `vote ${this.voteNumber++}`;
+    if (message.kind !== 'append' && message.kind !== 'appendReply') {
+      return `call ${this.voteNumber++}`;
+    }
     const { from, to, incarnation, epoch, stream, isHeartbeat } = message;
     return `${message.kind} ${from} ${to} ${incarnation} ${epoch} ${stream} ${isHeartbeat}`;
   }

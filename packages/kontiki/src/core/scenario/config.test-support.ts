@@ -27,6 +27,9 @@ export const TEST_CONFIG: EngineConfig = {
   followerGapRatioMax: -1,
   writeElementLimit: 4096,
   readTimeoutMs: 10_000,
+  stagingTimeoutMs: 900,
+  stagingCatchupGap: 1000,
+  memberMajorityAdd: false,
 };
 
 /** Always draws the same point of a range, so that a script can say when a timer fires. */

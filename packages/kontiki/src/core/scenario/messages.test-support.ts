@@ -1,6 +1,7 @@
 import { AppendResult, EntryKind } from '../../proto/wire/types.js';
+import type { PeerSet } from '../../protocol/configuration.js';
 import type { RaftPeerId } from '../../protocol/ids.js';
-import { formatTermIndex } from '../../protocol/term-index.js';
+import { formatTermIndex, type TermIndex } from '../../protocol/term-index.js';
 import type {
   AppendHeader,
   AppendReply,
@@ -49,7 +50,26 @@ export interface AppendReplyMessage extends Addressed, StreamId {
   readonly reply: AppendReply | string;
 }
 
-export type Message = VoteMessage | VoteReplyMessage | AppendMessage | AppendReplyMessage;
+/** A leader asks its successor to campaign. */
+export interface InvitationMessage extends Addressed {
+  readonly kind: 'invite';
+  readonly transferId: number;
+  readonly leaderLastEntry: TermIndex;
+}
+
+export interface InvitationReplyMessage extends Addressed {
+  readonly kind: 'inviteReply';
+  readonly transferId: number;
+  readonly accepted: boolean | undefined;
+}
+
+export type Message =
+  | VoteMessage
+  | VoteReplyMessage
+  | AppendMessage
+  | AppendReplyMessage
+  | InvitationMessage
+  | InvitationReplyMessage;
 
 /** The request that a leader's appender writes. */
 export function toRequest(
@@ -61,15 +81,20 @@ export function toRequest(
   return { leaderId, leaderTerm, previous, entries, leaderCommit, initializing };
 }
 
+function formatPeers(side: PeerSet | undefined): string {
+  const ids = (peers: readonly { id: string }[] = []): string => peers.map((p) => p.id).join(',');
+  const listeners = ids(side?.listeners);
+  return `${ids(side?.voters)}${listeners === '' ? '' : ` (${listeners})`}`;
+}
+
 export function formatEntry(entry: EntryHeader): string {
   const { kind } = entry;
   if (kind === EntryKind.METADATA)
     return `${entry.index}:t${entry.term} meta=${entry.metadataCommitIndex}`;
   if (kind === EntryKind.CONFIGURATION) {
     const conf = entry.configuration;
-    const ids = (peers: readonly { id: string }[] = []): string => peers.map((p) => p.id).join(',');
-    const old = conf?.old === undefined ? '' : ` old=${ids(conf.old.voters)}`;
-    return `${entry.index}:t${entry.term} conf=${ids(conf?.cur.voters)}${old}`;
+    const old = conf?.old === undefined ? '' : ` old=${formatPeers(conf.old)}`;
+    return `${entry.index}:t${entry.term} conf=${formatPeers(conf?.cur)}${old}`;
   }
   return `${entry.index}:t${entry.term}`;
 }
@@ -93,6 +118,11 @@ export function formatMessage(m: Message): string {
     const { granted, term, shouldShutdown } = m.reply;
     const end = shouldShutdown ? ' shutdown' : '';
     return `${path} ${granted ? 'granted' : 'refused'} t${term}${end}`;
+  }
+  if (m.kind === 'invite') return `${path} campaign! last=${formatTermIndex(m.leaderLastEntry)}`;
+  if (m.kind === 'inviteReply') {
+    if (m.accepted === undefined) return `${path} call failed`;
+    return `${path} ${m.accepted ? 'accepts' : 'declines'}`;
   }
   if (m.kind === 'append') {
     const { request } = m;

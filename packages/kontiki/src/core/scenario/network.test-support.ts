@@ -10,6 +10,10 @@ function formatConfiguration(conf: RaftConfiguration): string {
   return formatEntry(header).replace(':t0', '');
 }
 
+function formatFailure(failure: { readonly kind: string; readonly message?: string }): string {
+  return failure.message === undefined ? failure.kind : `${failure.kind}, ${failure.message}`;
+}
+
 function formatCommand(command: EngineCommand): string | undefined {
   switch (command.kind) {
     case 'roleChanged': {
@@ -28,6 +32,14 @@ function formatCommand(command: EngineCommand): string | undefined {
       return `read ${command.readId} at ${command.readIndex}`;
     case 'readFailed':
       return `read ${command.readId} failed: ${command.reason}`;
+    case 'configurationDone':
+      return `change ${command.requestId} done`;
+    case 'configurationFailed':
+      return `change ${command.requestId} failed: ${formatFailure(command.failure)}`;
+    case 'transferDone':
+      return `transfer ${command.requestId} done`;
+    case 'transferFailed':
+      return `transfer ${command.requestId} failed: ${formatFailure(command.failure)}`;
     case 'closeDivision':
       return `closes: ${command.reason}`;
     case 'extendedNoLeader':

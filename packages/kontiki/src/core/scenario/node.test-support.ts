@@ -7,6 +7,7 @@ import type { EngineCommand, EngineConfig, RaftEngine } from '../types.js';
 import { type MetadataWrite, SimDisk, type SimEntry } from './disk.test-support.js';
 import {
   type AppendMessage,
+  type InvitationMessage,
   type Message,
   toRequest,
   type VoteMessage,
@@ -52,7 +53,7 @@ export class SimNode {
   closed = false;
   readonly appenders = new Map<RaftPeerId, Appender>();
   private readonly options: NodeOptions;
-  private readonly requests = new Map<number, VoteMessage | AppendMessage>();
+  private readonly requests = new Map<number, VoteMessage | AppendMessage | InvitationMessage>();
   private nextRequestId = 1;
   /** Of the newest truncation. */
   private generation = 0;
@@ -99,17 +100,27 @@ export class SimNode {
 
   receive(message: Message): void {
     if (!this.up || this.closed) return;
-    if (message.kind === 'vote' || message.kind === 'append') {
+    if (message.kind === 'vote' || message.kind === 'append' || message.kind === 'invite') {
       const requestId = this.nextRequestId++;
       this.requests.set(requestId, message);
       if (message.kind === 'vote') {
         this.call((engine, now) => engine.onVoteRequest(requestId, message.request, now));
-      } else {
+      } else if (message.kind === 'append') {
         this.call((engine, now) => engine.onAppendRequest(requestId, message.request, now));
+      } else {
+        const { from: leaderId, leaderLastEntry } = message;
+        this.call((engine, now) =>
+          engine.onStartLeaderElection(requestId, { leaderId, leaderLastEntry }, now),
+        );
       }
       return;
     }
     if (message.incarnation !== this.incarnation) return;
+    if (message.kind === 'inviteReply') {
+      const { transferId, accepted } = message;
+      this.call((engine, now) => engine.onStartLeaderElectionReply(transferId, accepted, now));
+      return;
+    }
     if (message.kind === 'voteReply') {
       const { electionId, from, reply } = message;
       this.call((engine, now) => engine.onVoteReply(electionId, from, reply, now));
@@ -233,6 +244,18 @@ export class SimNode {
         this.options.host.send({ kind: 'vote', from, to, incarnation, electionId, request });
         break;
       }
+      case 'startLeaderElection': {
+        const { to, transferId, leaderLastEntry } = command;
+        const ids = { from: this.id, to, incarnation: this.incarnation };
+        this.options.host.send({ kind: 'invite', ...ids, transferId, leaderLastEntry });
+        break;
+      }
+      case 'replyStartLeaderElection':
+        this.replyInvitation(command.requestId, command.accepted);
+        break;
+      case 'failStartLeaderElection':
+        this.replyInvitation(command.requestId, undefined);
+        break;
       case 'startAppender':
         this.appenders.set(command.peerId, { epoch: command.epoch, stream: 0, nextMs: 0 });
         break;
@@ -260,6 +283,15 @@ export class SimNode {
     for (const entry of message.request.entries.slice(command.skip)) {
       this.disk.append(entry as SimEntry, command.generation);
     }
+  }
+
+  private replyInvitation(requestId: number, accepted: boolean | undefined): void {
+    const message = this.requests.get(requestId);
+    this.requests.delete(requestId);
+    if (message?.kind !== 'invite') return;
+    const { from: to, incarnation, transferId } = message;
+    const ids = { from: this.id, to, incarnation };
+    this.options.host.send({ kind: 'inviteReply', ...ids, transferId, accepted });
   }
 
   private replyVote(requestId: number, reply: Parameters<RaftEngine['onVoteReply']>[2]): void {

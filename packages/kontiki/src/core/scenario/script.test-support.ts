@@ -1,4 +1,5 @@
 import { createConfiguration } from '../../protocol/configuration.js';
+import type { SetConfigurationMode } from '../../protocol/requests.js';
 import type { EngineConfig } from '../types.js';
 import { FixedRandom, TEST_CONFIG } from './config.test-support.js';
 import { ScriptNetwork } from './network.test-support.js';
@@ -78,6 +79,31 @@ export class Script {
     },
     read: ({ words }) => {
       this.node(words[0]).call((engine, now) => engine.readIndex(Number(words[1]), now));
+    },
+    /** `set-conf n1 7 voters=n1,n2 listeners=n3 mode=ADD current=n1 current-listeners=`. */
+    'set-conf': ({ words, pairs }) => {
+      const list = (key: string) => peersOf(pairs.get(key) ?? '', this.priorities);
+      const request = {
+        mode: (pairs.get('mode') ?? 'SET_UNCONDITIONALLY') as SetConfigurationMode,
+        peers: list('voters'),
+        listeners: list('listeners'),
+        currentPeers: list('current'),
+        currentListeners: list('current-listeners'),
+      };
+      const id = Number(words[1]);
+      this.node(words[0]).call((engine, now) => engine.setConfiguration(id, request, now));
+    },
+    /** `transfer n1 7 n2 timeout=500`; without n2 the leader steps down. */
+    transfer: ({ words, pairs }) => {
+      const timeoutMs = Number(pairs.get('timeout') ?? 0);
+      const id = Number(words[1]);
+      this.node(words[0]).call((engine, now) =>
+        engine.transferLeadership(id, words[2], timeoutMs, now),
+      );
+    },
+    elections: ({ words }) => {
+      const paused = words[1] === 'off';
+      this.node(words[0]).call((engine, now) => engine.setElectionsPaused(paused, now));
     },
     'step-down': ({ words }) => {
       this.node(words[0]).call((engine, now) => engine.stepDown('FORCE', now));

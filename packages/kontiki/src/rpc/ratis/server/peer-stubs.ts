@@ -3,8 +3,10 @@ import type { VoteReply, VoteRequest } from '../../../core/types.js';
 import {
   decodeReadIndexReply,
   decodeRequestVoteReply,
+  decodeStartLeaderElectionReply,
   encodeReadIndexRequest,
   encodeRequestVoteRequest,
+  encodeStartLeaderElectionRequest,
   failedCallOfTrailers,
 } from '../../../proto/convert/index.js';
 import { decodeAppendEntriesReply, encodeAppendEntriesRequest } from '../../../proto/wire/index.js';
@@ -16,6 +18,7 @@ import type {
 import { ReadIndexException } from '../../../protocol/exceptions.js';
 import type { CallId, RaftGroupId, RaftPeerId } from '../../../protocol/ids.js';
 import type { RaftClientRequest } from '../../../protocol/requests.js';
+import type { TermIndex } from '../../../protocol/term-index.js';
 import {
   type ChannelOptions,
   type ClientStream,
@@ -170,6 +173,17 @@ export class PeerStubs {
   ): PendingCall {
     const bytes = encodeReadIndexRequest({ ...this.#head(route), clientRequest: request });
     return this.#call(Paths.readIndex, bytes, readIndexOf, done);
+  }
+
+  /** Asks the peer to campaign; false when it refuses (spec: consensus 2.9). */
+  startLeaderElection(
+    route: CallRoute,
+    leaderLastEntry: TermIndex,
+    done: (accepted: boolean | undefined, error: Error | undefined) => void,
+  ): PendingCall {
+    const bytes = encodeStartLeaderElectionRequest({ ...this.#head(route), leaderLastEntry });
+    const accepted = (reply: Uint8Array): boolean => decodeStartLeaderElectionReply(reply).accepted;
+    return this.#call(Paths.startLeaderElection, bytes, accepted, done);
   }
 
   close(graceMs: number): void {
