@@ -53,7 +53,8 @@ function ask(s: CoreState, phase: Election['phase'], forced: boolean): void {
   const conf = s.configurations.current;
   // A server that only the old side names goes on asking until the change is complete (spec: H-17).
   if (!isCurrentVoter(conf, s.selfId) && !isOldVoter(conf, s.selfId)) {
-    leaveGroup(s, `${s.selfId} is not a voter of its configuration`);
+    if (s.isStaged) waitForLeader(s);
+    else leaveGroup(s, `${s.selfId} is not a voter of its configuration`);
     return;
   }
   if (phase === 'election') {
@@ -114,6 +115,15 @@ function act(s: CoreState, election: Election, result: BallotResult): void {
       s.roles.stepToFollower(Math.max(s.term, result.term));
       return;
   }
+}
+
+/**
+ * A leader was bringing this server up when it fell silent: the server is about to become a member,
+ * or was. It waits as one that is new (spec: consensus 1.3).
+ */
+function waitForLeader(s: CoreState): void {
+  s.lifeCycle = 'starting';
+  s.roles.stepToFollower(s.term);
 }
 
 /** Stays without a timer until the driver closes the division (spec: consensus 2.3). */

@@ -1,5 +1,6 @@
 import { AppendResult, EntryKind } from '../proto/wire/types.js';
 import { malformation } from './append-check.js';
+import { isMember } from './configurations.js';
 import type { FollowerTimer } from './follower-timer.js';
 import { clampCommit } from './progress.js';
 import { decide, hold, refuseTruncated, sendReady } from './reply-order.js';
@@ -66,7 +67,16 @@ function follow(s: CoreState, request: AppendRequest): void {
   s.roles.stepToFollower(request.leaderTerm);
   s.setLeader(request.leaderId);
   s.leaderHeardMs = s.nowMs;
-  if (s.lifeCycle !== 'starting' || request.initializing) return;
+  s.isStaged = request.initializing || !isMember(s.configurations.current, s.selfId);
+  beginToRun(s);
+}
+
+/**
+ * A new server runs when its group counts on it (spec: consensus 1.3): not before it holds the
+ * entry that names it, or it would take itself for one that was removed if the leader died now.
+ */
+function beginToRun(s: CoreState): void {
+  if (s.lifeCycle !== 'starting' || s.isStaged) return;
   s.lifeCycle = 'running';
   startTimer(s);
   s.emit({ kind: 'becameRunning' });
@@ -174,6 +184,10 @@ function store(
   }
   const added = append(s, entries, skip);
   if (changed || added) s.roles.configurationChanged();
+  if (added && !request.initializing && isMember(s.configurations.current, s.selfId)) {
+    s.isStaged = false;
+    beginToRun(s);
+  }
   hold(s, requestId, { term: last.term, index: last.index }, term, timer);
   prove(s, request);
   sendReady(s);

@@ -15,6 +15,8 @@ interface Totals {
   leaders: number;
   commits: number;
   reads: number;
+  changes: number;
+  transfers: number;
 }
 
 function run(seed: number, totals: Totals): void {
@@ -28,13 +30,17 @@ function run(seed: number, totals: Totals): void {
   totals.leaders += cluster.leadersSeen;
   totals.commits += cluster.invariants.committed.length;
   totals.reads += cluster.readsConfirmed;
+  totals.changes += cluster.changesDone;
+  totals.transfers += cluster.transfersDone;
 }
 
 test('random faults break no invariant, and agreement returns (I-1 to I-10, I-19, I-22)', () => {
-  const totals: Totals = { leaders: 0, commits: 0, reads: 0 };
+  const totals: Totals = { leaders: 0, commits: 0, reads: 0, changes: 0, transfers: 0 };
   const seeds = [...REGRESSIONS, ...Array.from({ length: count }, (_, i) => first + i)];
   for (const seed of seeds) run(seed, totals);
   assert.ok(totals.leaders > seeds.length, 'leaders were elected');
   assert.ok(totals.commits > 10 * seeds.length, `only ${totals.commits} entries were committed`);
   assert.ok(totals.reads > 0, 'reads were confirmed');
+  assert.ok(totals.changes > 0, 'members were changed');
+  assert.ok(totals.transfers > 0, 'leadership was transferred');
 });

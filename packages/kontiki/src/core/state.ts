@@ -99,6 +99,8 @@ export class CoreState {
   transfer: Transfer | undefined;
   /** No election is started (spec: H-12). */
   electionsPaused = false;
+  /** A leader spoke last although no configuration named this server yet: it is being added. */
+  isStaged = false;
   /** When a leader was heard last, before there is a timer. */
   leaderHeardMs = Number.NEGATIVE_INFINITY;
   nextElectionId = 1;

@@ -2,10 +2,11 @@ import { EntryKind } from '../../proto/wire/types.js';
 import {
   allPeers,
   createConfiguration,
+  type PeerSet,
   type RaftConfiguration,
 } from '../../protocol/configuration.js';
 import { createPeer, type RaftPeer, RaftPeerRole } from '../../protocol/peer.js';
-import type { EngineCommand, EngineConfig } from '../types.js';
+import type { EngineCommand, EngineConfig, SetConfigurationRequest } from '../types.js';
 import { SeededRandom, TEST_CONFIG } from './config.test-support.js';
 import type { MetadataWrite, SimEntry } from './disk.test-support.js';
 import { Invariants } from './invariants.test-support.js';
@@ -26,28 +27,39 @@ export class RandomCluster implements NodeHost {
   private calm = false;
   readsConfirmed = 0;
   leadersSeen = 0;
+  changesDone = 0;
+  transfersDone = 0;
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed);
     const { random } = this;
     const config = this.drawConfig();
     const joint = random.chance(0.3);
-    // Voters recognise only whom they know: a new peer of higher priority, or one that holds more
-    // of the log than two old voters, can hold up every election. So there are three old voters at
-    // least.
-    const peers = this.drawPeers(joint ? 4 : 1, !joint && random.chance(0.3));
+    const peers = this.drawPeers(joint ? 3 : 1, random.chance(0.3));
     const initial = initialOf(joint ? withoutLastVoter(peers) : peers);
     const batchMax = 1 + random.below(4);
     for (const { id } of peers) {
       const own = new SeededRandom(random.nextUint32());
       this.nodes.set(id, new SimNode({ id, initial, config, random: own, host: this, batchMax }));
     }
+    this.addStrangers(config, batchMax);
     if (joint) this.preload(initial, peers);
     for (const node of this.nodes.values()) {
       node.holdFlush = true;
       node.holdMetadata = true;
       node.holdApply = true;
       node.start();
+    }
+  }
+
+  /** Servers that know of no group: they wait until a leader adds them. */
+  private addStrangers(config: EngineConfig, batchMax: number): void {
+    const { random } = this;
+    const initial = createConfiguration({ voters: [], listeners: [] }, undefined, -1);
+    for (let i = random.below(3); i > 0; i--) {
+      const own = new SeededRandom(random.nextUint32());
+      const id = `s${i}`;
+      this.nodes.set(id, new SimNode({ id, initial, config, random: own, host: this, batchMax }));
     }
   }
 
@@ -61,6 +73,8 @@ export class RandomCluster implements NodeHost {
       logMetadataEnabled: random.chance(0.7),
       stepDownWaitTimeMs: 400,
       rpcRequestTimeoutMs: 500,
+      stagingCatchupGap: random.chance(0.5) ? 2 : 1000,
+      memberMajorityAdd: random.chance(0.3),
       appenderRetryPauses: [
         [1, 10],
         [20, 20],
@@ -135,6 +149,8 @@ export class RandomCluster implements NodeHost {
   onCommand(node: SimNode, command: EngineCommand): void {
     this.invariants.onCommand(node, command);
     if (command.kind === 'readReady') this.readsConfirmed++;
+    if (command.kind === 'configurationDone') this.changesDone++;
+    if (command.kind === 'transferDone') this.transfersDone++;
     if (command.kind === 'roleChanged') {
       if (command.role === RaftPeerRole.LEADER) this.leadersSeen++;
       this.events.push(
@@ -216,8 +232,58 @@ export class RandomCluster implements NodeHost {
       node.call((engine, now) => engine.readIndex(readId, now));
       return;
     }
+    if (node.engine.role === RaftPeerRole.LEADER && this.random.chance(0.03)) {
+      this.administer(node);
+      return;
+    }
     const count = 1 + this.random.below(3);
     node.propose(Array.from({ length: count }, () => `p${this.proposed++}`));
+  }
+
+  /** Other members, another leader, or elections paused for a while. */
+  private administer(node: SimNode): void {
+    const { random } = this;
+    const requestId = this.proposed++;
+    const dice = random.below(10);
+    if (dice < 6) {
+      const request = this.drawChange(node.engine.configuration.cur);
+      node.call((engine, now) => engine.setConfiguration(requestId, request, now));
+    } else if (dice < 9) {
+      const target = random.pick([...this.nodes.keys(), undefined]);
+      const timeoutMs = random.below(2) * 200;
+      node.call((engine, now) => engine.transferLeadership(requestId, target, timeoutMs, now));
+    } else {
+      const other = random.pick([...this.nodes.values()]) as SimNode;
+      const paused = random.chance(0.5);
+      if (other.up) other.call((engine, now) => engine.setElectionsPaused(paused, now));
+    }
+  }
+
+  /** One peer comes, goes or changes its role, or everything changes at once. */
+  private drawChange(cur: PeerSet): SetConfigurationRequest {
+    const { random } = this;
+    const open = [...this.nodes.values()].filter((node) => !node.closed).map((node) => node.id);
+    const voters = new Set(cur.voters.map((peer) => peer.id));
+    const listeners = new Set(cur.listeners.map((peer) => peer.id));
+    for (let i = 1 + random.below(3); i > 0; i--) {
+      const id = random.pick(open) as string;
+      voters.delete(id);
+      listeners.delete(id);
+      if (random.chance(0.6)) voters.add(id);
+      else if (random.chance(0.4)) listeners.add(id);
+    }
+    const priorities = random.chance(0.3);
+    const peers = (ids: Iterable<string>): RaftPeer[] =>
+      [...ids].map((id) =>
+        createPeer({ id, address: `h:${id}`, priority: priorities ? random.below(3) : 0 }),
+      );
+    return {
+      mode: 'SET_UNCONDITIONALLY',
+      peers: peers(voters),
+      listeners: peers(listeners),
+      currentPeers: [],
+      currentListeners: [],
+    };
   }
 
   private fault(node: SimNode, dice: number): void {
@@ -251,7 +317,10 @@ export class RandomCluster implements NodeHost {
   recover(limitMs: number): void {
     this.calm = true;
     this.cut.clear();
-    for (const node of this.nodes.values()) if (!node.up) node.restart();
+    for (const node of this.nodes.values()) {
+      if (!node.up) node.restart();
+      if (!node.closed) node.call((engine, now) => engine.setElectionsPaused(false, now));
+    }
     const untilMs = this.nowMs + limitMs;
     while (this.nowMs < untilMs && !this.agreed()) for (let i = 0; i < 60; i++) this.step();
     if (!this.agreed()) throw new Error(`no agreement:\n${this.describe()}`);
