@@ -4,6 +4,8 @@ import type { RaftPeerId } from '../protocol/ids.js';
 import { RaftPeerRole } from '../protocol/peer.js';
 import { isListener, isVoter } from './quorum.js';
 
+type FollowerRole = typeof RaftPeerRole.FOLLOWER | typeof RaftPeerRole.LISTENER;
+
 const NO_PEERS: RaftConfiguration = {
   cur: { voters: [], listeners: [] },
   old: undefined,
@@ -48,6 +50,35 @@ export class Configurations {
     return this.current !== current;
   }
 
+  /**
+   * The server has a vote: as a voter of the configuration in force, or of the one before it until
+   * the present one is known to be committed. A leader that leaves the group may be the only one
+   * whose log can win an election then (dissertation on Raft, 4.2.2).
+   */
+  hasVote(id: RaftPeerId, commitIndex: number): boolean {
+    const { current, history } = this;
+    if (isVoter(current, id)) return true;
+    const before = history[history.length - 2];
+    return before !== undefined && current.index > commitIndex && isVoter(before, id);
+  }
+
+  /** The server votes, or at least listens, so it may run without a leader (spec: 1.3). */
+  isMember(id: RaftPeerId, commitIndex: number): boolean {
+    return isListener(this.current, id) || this.hasVote(id, commitIndex);
+  }
+
+  /**
+   * Role that a server without office has (spec: H-6, consensus 2.10). A voter of either side has
+   * to vote: the old side's until the change is complete and committed, and the new side's as soon
+   * as its majority counts, or one failure more would leave nobody to elect. Who is no member keeps
+   * the present role.
+   */
+  roleOf(id: RaftPeerId, commitIndex: number, present: RaftPeerRole): FollowerRole {
+    const { FOLLOWER, LISTENER } = RaftPeerRole;
+    if (this.hasVote(id, commitIndex)) return FOLLOWER;
+    return isListener(this.current, id) || present === LISTENER ? LISTENER : FOLLOWER;
+  }
+
   /** Forgets what can never be in force again, because a later configuration is committed. */
   settle(commitIndex: number): void {
     let settled = 0;
@@ -57,34 +88,4 @@ export class Configurations {
     }
     if (settled > 0) this.history.splice(0, settled);
   }
-}
-
-/**
- * The server votes, or at least listens, so it may run without hearing from a leader first (spec:
- * consensus 1.3).
- */
-export function isMember(conf: RaftConfiguration, id: RaftPeerId): boolean {
-  return isVoter(conf, id) || isListener(conf, id);
-}
-
-/**
- * Role that a server without office has under a configuration (spec: H-6, consensus 2.10). A voter
- * of either side has to vote: the old side's until the change is complete, and the new side's as
- * soon as its majority counts, or one failure more would leave nobody to elect. Who is no member
- * keeps the present role.
- */
-export function roleUnder(
-  conf: RaftConfiguration,
-  id: RaftPeerId,
-  present: RaftPeerRole,
-): typeof RaftPeerRole.FOLLOWER | typeof RaftPeerRole.LISTENER {
-  const { FOLLOWER, LISTENER } = RaftPeerRole;
-  if (isVoter(conf, id)) return FOLLOWER;
-  return isListener(conf, id) || present === LISTENER ? LISTENER : FOLLOWER;
-}
-
-/** Role at start, when there is no present one (spec: consensus 1.3). */
-export function initialRole(conf: RaftConfiguration, id: RaftPeerId): RaftPeerRole {
-  const voter = isVoter(conf, id) || !isListener(conf, id);
-  return voter ? RaftPeerRole.FOLLOWER : RaftPeerRole.LISTENER;
 }

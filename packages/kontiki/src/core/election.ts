@@ -1,7 +1,7 @@
 import type { RaftPeerId } from '../protocol/ids.js';
 import { RaftPeerRole } from '../protocol/peer.js';
 import { Ballot, type BallotResult } from './ballot.js';
-import { isCurrentVoter, isOldVoter, otherVoters } from './quorum.js';
+import { otherVoters } from './quorum.js';
 import type { CoreState, Election } from './state.js';
 import { isPlausibleTerm } from './term-limit.js';
 import type { VoteReply, VoteRequest } from './types.js';
@@ -52,7 +52,7 @@ function ask(s: CoreState, phase: Election['phase'], forced: boolean): void {
   s.setLeader(undefined);
   const conf = s.configurations.current;
   // A server that only the old side names goes on asking until the change is complete (spec: H-17).
-  if (!isCurrentVoter(conf, s.selfId) && !isOldVoter(conf, s.selfId)) {
+  if (!s.configurations.hasVote(s.selfId, s.commitIndex)) {
     if (s.isStaged) waitForLeader(s);
     else leaveGroup(s, `${s.selfId} is not a voter of its configuration`);
     return;

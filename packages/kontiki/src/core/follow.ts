@@ -1,6 +1,5 @@
 import { AppendResult, EntryKind } from '../proto/wire/types.js';
 import { malformation } from './append-check.js';
-import { isMember } from './configurations.js';
 import type { FollowerTimer } from './follower-timer.js';
 import { clampCommit } from './progress.js';
 import { decide, hold, refuseTruncated, sendReady } from './reply-order.js';
@@ -67,7 +66,7 @@ function follow(s: CoreState, request: AppendRequest): void {
   s.roles.stepToFollower(request.leaderTerm);
   s.setLeader(request.leaderId);
   s.leaderHeardMs = s.nowMs;
-  s.isStaged = request.initializing || !isMember(s.configurations.current, s.selfId);
+  s.isStaged = request.initializing || !s.configurations.isMember(s.selfId, s.commitIndex);
   beginToRun(s);
 }
 
@@ -184,7 +183,7 @@ function store(
   }
   const added = append(s, entries, skip);
   if (changed || added) s.roles.configurationChanged();
-  if (added && !request.initializing && isMember(s.configurations.current, s.selfId)) {
+  if (added && !request.initializing && s.configurations.isMember(s.selfId, s.commitIndex)) {
     s.isStaged = false;
     beginToRun(s);
   }

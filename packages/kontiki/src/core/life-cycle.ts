@@ -1,6 +1,5 @@
 import { assert } from '../common/errors.js';
 import { RaftPeerRole } from '../protocol/peer.js';
-import { initialRole, isMember } from './configurations.js';
 import { endElection } from './election.js';
 import { endOffice } from './lead.js';
 import { failAppends } from './reply-order.js';
@@ -19,8 +18,9 @@ export function startEngine(s: CoreState): void {
   s.noLeaderSinceMs = s.nowMs;
   const conf = s.configurations.current;
   s.emit({ kind: 'configurationInForce', configuration: conf });
-  s.setRole(initialRole(conf, s.selfId), undefined);
-  if (!isMember(conf, s.selfId)) return;
+  const { configurations, selfId, commitIndex } = s;
+  s.setRole(configurations.roleOf(selfId, commitIndex, s.role), undefined);
+  if (!configurations.isMember(selfId, commitIndex)) return;
   s.lifeCycle = 'running';
   startTimer(s);
   s.emit({ kind: 'becameRunning' });

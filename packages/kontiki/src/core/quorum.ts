@@ -47,7 +47,7 @@ export function majorityRejects(conf: RaftConfiguration, rejected: VoterTest): b
 /** One server alone, or one that grows to two (spec: consensus 0.3). */
 export function isSingleMode(conf: RaftConfiguration, selfId: RaftPeerId): boolean {
   const { cur, old } = conf;
-  if (old === undefined) return cur.voters.length === 1;
+  if (old === undefined) return cur.voters.length === 1 && has(cur.voters, selfId);
   return (
     old.voters.length === 1 &&
     has(old.voters, selfId) &&

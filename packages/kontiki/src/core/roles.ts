@@ -1,6 +1,5 @@
 import { assert } from '../common/errors.js';
 import { RaftPeerRole } from '../protocol/peer.js';
-import { roleUnder } from './configurations.js';
 import { endElection, startElection } from './election.js';
 import { FollowerTimer } from './follower-timer.js';
 import { beginOffice, endOffice } from './lead.js';
@@ -34,7 +33,7 @@ function stepToFollower(s: CoreState, newTerm: number, options: StepOptions): vo
   const leaves = before === LEADER || before === CANDIDATE;
   if (!leaves && !(before === FOLLOWER && options.freshTimer)) return;
   s.firstElection = false;
-  const role = roleUnder(s.configurations.current, s.selfId, before);
+  const role = s.configurations.roleOf(s.selfId, s.commitIndex, before);
   const reason = before === LEADER ? (options.reason ?? 'HIGHER_TERM') : undefined;
   if (role !== before) s.setRole(role, reason);
   startTimer(s, reason);
@@ -61,8 +60,12 @@ function becomeLeader(s: CoreState): void {
 function configurationChanged(s: CoreState): void {
   const { current } = s.configurations;
   s.emit({ kind: 'configurationInForce', configuration: current });
-  if (s.role === RaftPeerRole.LEADER || !s.started) return;
-  const role = roleUnder(current, s.selfId, s.role);
+  followConfiguration(s);
+}
+
+function followConfiguration(s: CoreState): void {
+  if (s.role === RaftPeerRole.LEADER || !s.started || s.lifeCycle === 'closed') return;
+  const role = s.configurations.roleOf(s.selfId, s.commitIndex, s.role);
   const isListener = s.role === RaftPeerRole.LISTENER;
   if ((role === RaftPeerRole.LISTENER) === isListener) return;
   if (s.role === RaftPeerRole.CANDIDATE) endElection(s);
@@ -75,6 +78,7 @@ export function createRoleChanges(s: CoreState): RoleChanges {
     stepToFollower: (newTerm, options = {}) => stepToFollower(s, newTerm, options),
     becomeCandidate: (forced) => becomeCandidate(s, forced),
     becomeLeader: () => becomeLeader(s),
+    followConfiguration: () => followConfiguration(s),
     configurationChanged: () => configurationChanged(s),
   };
 }

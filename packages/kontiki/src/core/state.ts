@@ -52,6 +52,8 @@ export interface RoleChanges {
   stepToFollower(newTerm: number, options?: StepOptions): void;
   becomeCandidate(forced: boolean): void;
   becomeLeader(): void;
+  /** Derives the role of a server without office from what is known (spec: H-6). */
+  followConfiguration(): void;
   /** Another configuration is in force: tells the driver and derives the role (spec: C-1, H-6). */
   configurationChanged(): void;
 }
@@ -278,6 +280,7 @@ export class CoreState {
     this.metadataEntries.takeLastOther(this.commitIndex, commit);
     this.commitIndex = commit;
     this.configurations.settle(commit);
+    this.roles.followConfiguration();
   }
 
   wake(record: FollowerRecord): void {

@@ -107,7 +107,7 @@ function decides(s: CoreState, request: VoteRequest): boolean {
   const order = compareLastEntries(s.log.lastEntry, request.candidateLastEntry);
   if (order !== 0) return order < 0;
   const conf = s.configurations.current;
-  if (!isVoter(conf, s.selfId)) return false;
+  if (!s.configurations.hasVote(s.selfId, s.commitIndex)) return false;
   return priorityOf(conf, s.selfId) <= priorityOf(conf, request.candidateId);
 }
 

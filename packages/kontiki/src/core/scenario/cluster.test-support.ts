@@ -25,6 +25,7 @@ export class RandomCluster implements NodeHost {
   private proposed = 0;
   private voteNumber = 0;
   private calm = false;
+  private readonly allowsMajorityAdd: boolean;
   readsConfirmed = 0;
   leadersSeen = 0;
   changesDone = 0;
@@ -34,6 +35,7 @@ export class RandomCluster implements NodeHost {
     this.random = new SeededRandom(seed);
     const { random } = this;
     const config = this.drawConfig();
+    this.allowsMajorityAdd = config.memberMajorityAdd;
     const joint = random.chance(0.3);
     const peers = this.drawPeers(joint ? 3 : 1, random.chance(0.3));
     const initial = initialOf(joint ? withoutLastVoter(peers) : peers);
@@ -267,6 +269,9 @@ export class RandomCluster implements NodeHost {
     const listeners = new Set(cur.listeners.map((peer) => peer.id));
     for (let i = 1 + random.below(3); i > 0; i--) {
       const id = random.pick(open) as string;
+      // A listener never votes before it holds the entry that promotes it: when those promoted are
+      // the majority, and the leader dies first, nobody can be elected.
+      if (this.allowsMajorityAdd && listeners.has(id)) continue;
       voters.delete(id);
       listeners.delete(id);
       if (random.chance(0.6)) voters.add(id);
