@@ -36,8 +36,29 @@ export class Configurations {
       assert(sameConfiguration(conf, current), `two configurations at index ${conf.index}`);
       return;
     }
-    assert(conf.index > current.index, `configuration ${conf.index} behind ${current.index}`);
-    this.history.push(conf);
+    if (conf.index < current.index) this.addBehind(conf);
+    else this.history.push(conf);
+  }
+
+  /**
+   * The configuration of a leader that came with a snapshot: it may stand in the log far behind
+   * what is known here, or replace what is known at the same index and above (spec: consensus 5.3).
+   * True if another one is in force.
+   */
+  adopt(conf: RaftConfiguration): boolean {
+    const before = this.current;
+    this.removeFrom(conf.index);
+    if (this.current.index >= conf.index) this.history.splice(0, this.history.length, conf);
+    else this.history.push(conf);
+    return !sameConfiguration(before, this.current);
+  }
+
+  /** The one in force came with a snapshot, and the log catches up with it. */
+  private addBehind(conf: RaftConfiguration): void {
+    const at = this.history.findIndex((known) => known.index >= conf.index);
+    const known = this.history[at];
+    if (known?.index === conf.index) this.history[at] = conf;
+    else this.history.splice(at, 0, conf);
   }
 
   /**

@@ -7,6 +7,7 @@ import type { TermIndex } from '../protocol/term-index.js';
 import { updateCommit } from './commit.js';
 import { onElectionDeadline, onElectionMetadata, onVoteReply } from './election.js';
 import { onAppendRequest, onDurable } from './follow.js';
+import * as install from './install.js';
 import { onStartLeaderElection, pauseElections } from './invitation.js';
 import { appendMetadata, leaderDeadlineMs, onLeaderTick } from './lead.js';
 import { closeEngine, failLog, startEngine } from './life-cycle.js';
@@ -34,10 +35,12 @@ import type {
   EngineConfig,
   EngineState,
   FollowerInfo,
+  InstallTicket,
   LeaderCheck,
   RaftEngine,
   SendToken,
   SetConfigurationRequest,
+  SnapshotReplyReceived,
   StepDownReason,
   VoteReply,
   VoteRequest,
@@ -205,6 +208,47 @@ class Engine implements RaftEngine {
     if (s.log.setSnapshot(snapshot)) s.flushIndex = snapshot.index;
     s.commitIndex = Math.max(s.commitIndex, snapshot.index);
     s.appliedIndex = Math.max(s.appliedIndex, snapshot.index);
+  }
+
+  beginInstall(leaderId: RaftPeerId, leaderTerm: number, nowMs: number): InstallTicket {
+    return install.beginInstall(this.at(nowMs), leaderId, leaderTerm);
+  }
+
+  endInstall(ticket: InstallTicket, nowMs: number): void {
+    install.endInstall(this.at(nowMs), ticket);
+  }
+
+  setInstalling(installing: boolean): void {
+    this.s.installing = installing;
+  }
+
+  prepareInstall(snapshot: TermIndex, nowMs: number): ReturnType<RaftEngine['prepareInstall']> {
+    const s = this.at(nowMs);
+    const truncateFrom = install.prepareInstall(s, snapshot);
+    return truncateFrom === undefined ? undefined : { truncateFrom, generation: s.generation };
+  }
+
+  onSnapshotInstalled(snapshot: TermIndex, nowMs: number): number {
+    const s = this.at(nowMs);
+    install.snapshotInstalled(s, snapshot);
+    return s.generation;
+  }
+
+  adoptConfiguration(configuration: RaftConfiguration, nowMs: number): boolean {
+    return install.adoptConfiguration(this.at(nowMs), configuration);
+  }
+
+  onSnapshotReply(
+    peerId: RaftPeerId,
+    epoch: number,
+    reply: SnapshotReplyReceived,
+    nowMs: number,
+  ): void {
+    install.onSnapshotReply(this.at(nowMs), peerId, epoch, reply);
+  }
+
+  onFollowerInstalled(peerId: RaftPeerId, epoch: number, index: number, nowMs: number): void {
+    install.onFollowerInstalled(this.at(nowMs), peerId, epoch, index);
   }
 
   onLogPurged(startIndex: number): void {

@@ -88,6 +88,7 @@ function beginToRun(s: CoreState): void {
 function inconsistency(s: CoreState, request: AppendRequest): number | undefined {
   const first = request.entries[0];
   const settled = s.settledIndex;
+  if (first !== undefined && s.installing) return Math.min(s.nextIndex, first.index);
   if (first !== undefined && first.index <= settled) return settled + 1;
   const { previous } = request;
   if (previous === undefined || previous.term === 0) return undefined;

@@ -55,7 +55,7 @@ function isFull(s: CoreState, record: FollowerRecord): boolean {
 function needsSnapshot(s: CoreState, record: FollowerRecord): boolean {
   const { log } = s;
   if (!record.caughtUp && !record.snapshotAttempted) {
-    if (log.snapshot !== undefined) return true;
+    if (log.snapshot !== undefined || s.config.snapshotByNotification === true) return true;
     record.snapshotAttempted = true;
   }
   const { nextIndex } = record;

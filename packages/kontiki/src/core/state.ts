@@ -90,6 +90,8 @@ export class CoreState {
   lastMetadataCommitIndex: number;
   /** Counts the truncations. */
   generation = 0;
+  /** The state machine is being replaced by a leader's snapshot: no entries are taken. */
+  installing = false;
   /** Set when the log failed: nothing more is accepted. */
   logFailure: string | undefined;
   /** The first election since start uses its own time-outs (spec: E-1). */

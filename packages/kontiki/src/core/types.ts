@@ -47,6 +47,8 @@ export interface EngineConfig {
   readonly sleepDeviationThresholdMs: number;
   readonly logMetadataEnabled: boolean;
   readonly composeEnabled: boolean;
+  /** Followers fetch snapshots by themselves when told to (spec: consensus 5.4). */
+  readonly snapshotByNotification?: boolean;
   /** Requests with entries in flight to one follower. */
   readonly outstandingAppendsMax: number;
   readonly appenderWaitTimeMinMs: number;
@@ -349,6 +351,24 @@ export interface WatchLevels {
   readonly allCommitted: number;
 }
 
+/** A snapshot request of a leader under way. */
+export interface InstallTicket {
+  /** False: the sender is not this server's leader. */
+  readonly accepted: boolean;
+  /** Term before the leader's was taken over: for the reply. */
+  readonly term: number;
+  /** The election timer that is held; the engine's own affair. */
+  readonly timer: { end(nowMs: number): void } | undefined;
+}
+
+/** How a follower answered a piece of a snapshot or an announcement (spec: consensus 5.4). */
+export type SnapshotReplyReceived =
+  | { readonly kind: 'notLeader'; readonly term: number }
+  /** It is being installed, or was refused for a reason of the follower's own. */
+  | { readonly kind: 'pending' }
+  /** A piece was taken, or the attempt has ended. */
+  | { readonly kind: 'attempted' };
+
 /** The engine of one division. Made by `createEngine(options)` in `core/engine.ts`. */
 export interface RaftEngine {
   readonly selfId: RaftPeerId;
@@ -396,6 +416,41 @@ export interface RaftEngine {
   onApplied(index: number, nowMs: number): void;
   /** The state machine took or loaded a snapshot (spec: storage 7.3). */
   onSnapshotTaken(snapshot: TermIndex, nowMs: number): void;
+  /** A leader's snapshot request; end it by `endInstall` (spec: consensus 5.3). */
+  beginInstall(leaderId: RaftPeerId, leaderTerm: number, nowMs: number): InstallTicket;
+  endInstall(ticket: InstallTicket, nowMs: number): void;
+  /**
+   * While true, requests with entries are answered INCONSISTENCY: the state machine is being
+   * replaced.
+   */
+  setInstalling(installing: boolean): void;
+  /**
+   * Before a snapshot is put in place: where the log must be cut (under the generation given),
+   * because it contradicts the snapshot; undefined if nowhere.
+   */
+  prepareInstall(
+    snapshot: TermIndex,
+    nowMs: number,
+  ): { readonly truncateFrom: number; readonly generation: number } | undefined;
+  /**
+   * The state machine runs on a leader's snapshot; the log is to drop what it covers. What is
+   * appended from now on has the generation that this returns.
+   */
+  onSnapshotInstalled(snapshot: TermIndex, nowMs: number): number;
+  /**
+   * The configuration bundled with an accepted snapshot request; true if it is another one (spec:
+   * H-10).
+   */
+  adoptConfiguration(configuration: RaftConfiguration, nowMs: number): boolean;
+  /** Leader: a follower answered a snapshot request. */
+  onSnapshotReply(
+    peerId: RaftPeerId,
+    epoch: number,
+    reply: SnapshotReplyReceived,
+    nowMs: number,
+  ): void;
+  /** Leader: a follower has the snapshot at `index`. */
+  onFollowerInstalled(peerId: RaftPeerId, epoch: number, index: number, nowMs: number): void;
   /** Entries below `startIndex` are gone from the log. */
   onLogPurged(startIndex: number): void;
 

@@ -57,6 +57,7 @@ class Fixture {
       peerAnswered: () => undefined,
       peerFailed: () => undefined,
       followerCommit: () => undefined,
+      needsSnapshot: () => undefined,
       readFailed: (error) => void this.readFailures.push(error),
     });
   }

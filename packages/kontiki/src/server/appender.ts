@@ -35,6 +35,8 @@ export interface AppenderHooks {
   peerFailed(peerId: RaftPeerId, reason: string): void;
   /** Commit index that a follower told. */
   followerCommit(peerId: RaftPeerId, commitIndex: number): void;
+  /** The log no longer has what the follower needs: it is to be brought up by snapshot. */
+  needsSnapshot(peerId: RaftPeerId): void;
   /** Entries could not be read. */
   readFailed(error: Error): void;
 }
@@ -63,7 +65,6 @@ export class Appender {
   /** Entries that were read asynchronously, for the offer that starts there. */
   #prefetched: LogEntry[] | undefined;
   #stopped = false;
-  #warned = false;
 
   constructor(epoch: number, stubs: PeerStubs, route: CallRoute, hooks: AppenderHooks) {
     this.peerId = route.to;
@@ -85,7 +86,7 @@ export class Appender {
         return sent;
       }
       if (offer.kind === 'snapshot') {
-        this.#warnOfSnapshot();
+        this.#hooks.needsSnapshot(this.peerId);
         this.pumpAtMs = nowMs + this.#hooks.heartbeatPollMs;
         return sent;
       }
@@ -111,14 +112,6 @@ export class Appender {
     if (this.#heartbeatStream !== this.#entriesStream) this.#heartbeatStream?.halfClose();
     this.#entriesStream = undefined;
     this.#heartbeatStream = undefined;
-  }
-
-  /** Entries that the follower lacks are purged here, and snapshots are not sent. */
-  #warnOfSnapshot(): void {
-    if (this.#warned) return;
-    this.#warned = true;
-    const text = `${this.peerId} needs purged entries: give it a snapshot by hand`;
-    this.#hooks.logger.log('warn', text);
   }
 
   /** No entries, or undefined when no heartbeat can be sent now. */

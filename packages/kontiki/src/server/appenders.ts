@@ -2,12 +2,14 @@ import type { RaftPeerId } from '../protocol/ids.js';
 import type { RaftPeer } from '../protocol/peer.js';
 import { Appender, type AppenderHooks } from './appender.js';
 import type { DivisionParts } from './division-parts.js';
+import { FollowerInstall } from './follower-install.js';
 
 /** The appenders of a leader, by follower. */
 export class Appenders {
   readonly #parts: DivisionParts;
   readonly #hooks: AppenderHooks;
   readonly #byPeer = new Map<RaftPeerId, Appender>();
+  readonly #installs = new Map<RaftPeerId, FollowerInstall>();
 
   constructor(parts: DivisionParts) {
     this.#parts = parts;
@@ -27,14 +29,14 @@ export class Appenders {
       peerAnswered: (peerId) => parts.operatorLog.peerAnswered(peerId),
       peerFailed: (peerId, reason) => parts.operatorLog.peerFailed(peerId, reason),
       followerCommit: (peerId, commitIndex) => commitInfos.update(peerId, commitIndex),
+      needsSnapshot: (peerId) => this.#installs.get(peerId)?.start(),
       readFailed: (error) => parts.fail(error),
     };
   }
 
   start(peer: RaftPeer, epoch: number): void {
     const peerId = peer.id;
-    this.#byPeer.get(peerId)?.stop();
-    this.#byPeer.delete(peerId);
+    this.#drop(peerId);
     const { selfId, groupId, logger } = this.#parts;
     const stubs = this.#parts.stubsOf(peer);
     if (stubs === undefined) {
@@ -43,13 +45,12 @@ export class Appenders {
     }
     const route = { from: selfId, to: peerId, groupId };
     this.#byPeer.set(peerId, new Appender(epoch, stubs, route, this.#hooks));
+    const install = new FollowerInstall(this.#parts, peer, epoch, stubs, route);
+    this.#installs.set(peerId, install);
   }
 
   stop(peerId: RaftPeerId, epoch: number): void {
-    const appender = this.#byPeer.get(peerId);
-    if (appender?.epoch !== epoch) return;
-    appender.stop();
-    this.#byPeer.delete(peerId);
+    if (this.#byPeer.get(peerId)?.epoch === epoch) this.#drop(peerId);
   }
 
   wake(peerId: RaftPeerId): void {
@@ -58,8 +59,14 @@ export class Appenders {
   }
 
   stopAll(): void {
-    for (const appender of this.#byPeer.values()) appender.stop();
-    this.#byPeer.clear();
+    for (const peerId of [...this.#byPeer.keys()]) this.#drop(peerId);
+  }
+
+  #drop(peerId: RaftPeerId): void {
+    this.#byPeer.get(peerId)?.stop();
+    this.#byPeer.delete(peerId);
+    this.#installs.get(peerId)?.stop();
+    this.#installs.delete(peerId);
   }
 
   /** Pumps those whose time has come. True when the engine was told of something. */

@@ -21,6 +21,7 @@ import { RetryCache } from './retry-cache.js';
 import type { WriteOutcome } from './retry-records.js';
 import { roleInfoOf } from './role-info.js';
 import type { Scheduler } from './scheduler.js';
+import { SnapshotInstalls } from './snapshot-installs.js';
 import { Snapshots } from './snapshots.js';
 import type { Transaction } from './transaction-context.js';
 import { Transactions } from './transactions.js';
@@ -36,6 +37,7 @@ export type CoreEnvironment = Pick<
   | 'groupId'
   | 'memberId'
   | 'config'
+  | 'fileSystem'
   | 'runtime'
   | 'logger'
   | 'stateMachine'
@@ -62,6 +64,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   readonly votes: Votes;
   readonly membership: Membership;
   readonly snapshots: Snapshots;
+  readonly installs: SnapshotInstalls;
   readonly updater: Updater;
   readonly #environment: CoreEnvironment;
   readonly #snapshotIndex: number;
@@ -108,6 +111,14 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     this.membership = new Membership(parts);
     this.#appenders = new Appenders(parts);
     this.snapshots = new Snapshots(parts, this.updater, opened.snapshotIndex);
+    this.installs = new SnapshotInstalls(parts, {
+      updater: this.updater,
+      truncated: (index) => this.truncated(index),
+      generationChanged: (generation) => this.generationChanged(generation),
+      skipped: (index) => this.#skipped(index),
+      failReads: () => this.reads.failAll(),
+    });
+    this.snapshots.isRefused = () => this.installs.inProgress;
     this.#runner = new CommandRunner(parts, {
       appends: this.appends,
       appenders: this.#appenders,
@@ -147,6 +158,7 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
     this.votes.failAll();
     this.membership.failAll();
     this.reads.failAll();
+    await this.installs.close();
     await new Promise<void>((resolve) => this.updater.finish(resolve));
     this.#driver.close();
     try {
@@ -260,6 +272,13 @@ export class DivisionCore implements DriverHooks, CommandEvents, UpdaterHooks {
   truncated(index: number): void {
     this.#writes.truncate(index);
     this.#transactions.truncate(index);
+  }
+
+  /** A snapshot covers entries that are not applied here (spec: H-26). */
+  #skipped(index: number): void {
+    this.#writes.skip(index);
+    this.#transactions.skip(index);
+    this.snapshots.installed(index);
   }
 
   generationChanged(generation: number): void {

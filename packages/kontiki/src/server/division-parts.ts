@@ -4,6 +4,7 @@ import type { RaftEngine } from '../core/types.js';
 import type { RaftGroupId, RaftPeerId } from '../protocol/ids.js';
 import type { RaftPeer } from '../protocol/peer.js';
 import type { PeerStubs } from '../rpc/ratis/server/peer-stubs.js';
+import type { VirtualFileSystem } from '../runtime/index.js';
 import type { StateMachine } from '../statemachine/types.js';
 import type { RaftLog, RaftStorage } from '../storage/types.js';
 import type { CommitInfos } from './commit-infos.js';
@@ -20,6 +21,7 @@ export interface DivisionParts {
   /** `peer@group`. */
   readonly memberId: string;
   readonly config: ServerConfig;
+  readonly fileSystem: VirtualFileSystem;
   readonly runtime: Runtime;
   readonly logger: Logger;
   readonly operatorLog: OperatorLog;

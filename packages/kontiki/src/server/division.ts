@@ -15,8 +15,14 @@ import type {
   RaftClientRequest,
   RoleInfo,
 } from '../protocol/requests.js';
+import type { InstallSnapshotRequest } from '../protocol/server-messages.js';
 import type { TermIndex } from '../protocol/term-index.js';
-import type { AppendSink, Outcome, ReplySink } from '../rpc/ratis/server/handler.js';
+import type {
+  AppendSink,
+  InstallSnapshotAnswer,
+  Outcome,
+  ReplySink,
+} from '../rpc/ratis/server/handler.js';
 import type { PeerStubs } from '../rpc/ratis/server/peer-stubs.js';
 import type { VirtualFileSystem } from '../runtime/index.js';
 import type { StateMachine } from '../statemachine/types.js';
@@ -198,6 +204,11 @@ export class Division {
     else this.#core.votes.onRequest(request, done);
   }
 
+  installSnapshot(request: InstallSnapshotRequest, done: Outcome<InstallSnapshotAnswer>): void {
+    if (this.#core === undefined || this.#state !== 'RUNNING') done(this.#notReady(), undefined);
+    else this.#core.installs.submit(request, done);
+  }
+
   readIndex(request: RaftClientRequest, done: Outcome<number>): void {
     const core = this.#core;
     if (core === undefined || !core.parts.isRunning()) done(this.#notReady(), undefined);
@@ -315,12 +326,13 @@ export class Division {
   }
 
   #environment() {
-    const { selfId, config, runtime, scheduler, stubsOf } = this.#options;
+    const { selfId, config, fileSystem, runtime, scheduler, stubsOf } = this.#options;
     return {
       selfId,
       groupId: this.groupId,
       memberId: this.memberId,
       config,
+      fileSystem,
       runtime,
       scheduler,
       stubsOf,

@@ -105,6 +105,14 @@ export class PendingWrites {
     return cut;
   }
 
+  /** Removes the writes up to `index`: their entries are never applied here. */
+  skip(index: number): PendingWrite[] {
+    const skipped: PendingWrite[] = [];
+    for (const write of this.#byIndex.values()) if (write.index <= index) skipped.push(write);
+    for (const write of skipped) this.#byIndex.delete(write.index);
+    return skipped;
+  }
+
   /** All of them, in log order. */
   all(): PendingWrite[] {
     return [...this.#byIndex.values()];

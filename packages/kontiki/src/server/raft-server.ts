@@ -91,7 +91,7 @@ export class RaftServer {
     const router = new RequestRouter(this, this.#admin);
     this.#clientService = new ClientProtocolService(router);
     this.#listeners = new Listeners(transport, this.#config, tls, {
-      server: new RaftServerProtocolService(router, this.#runtime.timers).definition,
+      server: new RaftServerProtocolService(router).definition,
       client: this.#clientService.definition,
       admin: new AdminProtocolService(router).definition,
     });

@@ -3,9 +3,11 @@ import type { VoteReply, VoteRequest } from '../core/types.js';
 import type { AppendEntriesRequestMessage } from '../proto/wire/types.js';
 import type { RaftGroupId, RaftPeerId } from '../protocol/ids.js';
 import type { AdminRequest, RaftClientRequest } from '../protocol/requests.js';
+import type { InstallSnapshotRequest } from '../protocol/server-messages.js';
 import type { TermIndex } from '../protocol/term-index.js';
 import type {
   AppendSink,
+  InstallSnapshotAnswer,
   Outcome,
   RaftServerHandler,
   ReplySink,
@@ -70,6 +72,14 @@ export class RequestRouter implements RaftServerHandler {
     this.#route(
       groupId,
       (division) => division.readIndex(request, done),
+      (error) => done(error, undefined),
+    );
+  }
+
+  installSnapshot(request: InstallSnapshotRequest, done: Outcome<InstallSnapshotAnswer>): void {
+    this.#route(
+      request.groupId,
+      (division) => division.installSnapshot(request, done),
       (error) => done(error, undefined),
     );
   }

@@ -47,6 +47,18 @@ export interface SnapshotConfig {
   readonly creationGap: number;
   readonly retentionFileNum: number;
   readonly purgeUptoSnapshotIndex: boolean;
+  readonly install: SnapshotInstallConfig;
+}
+
+/** How snapshots get to followers (spec: consensus 5.3, 5.4). */
+export interface SnapshotInstallConfig {
+  /** Files are sent in chunks; false: followers are told, and fetch them by themselves. */
+  readonly chunksEnabled: boolean;
+  readonly chunkSizeMaxBytes: number;
+  /** Unanswered requests at once. */
+  readonly requestElementLimit: number;
+  /** A request must be answered within `requestElementLimit` times this. */
+  readonly requestTimeoutMs: number;
 }
 
 /** Addresses of the three services (spec: wire-grpc 3.2); a port of -1 is the server's. */
@@ -103,6 +115,7 @@ function engineConfig(properties: RaftProperties): EngineConfig {
     sleepDeviationThresholdMs: properties.get('raft.server.sleep.deviation.threshold'),
     logMetadataEnabled: properties.get('raft.server.log.log-metadata.enabled'),
     composeEnabled: properties.get('raft.server.log.append-entries.compose.enabled'),
+    snapshotByNotification: !properties.get('raft.server.log.appender.install.snapshot.enabled'),
     outstandingAppendsMax: properties.get('raft.grpc.server.leader.outstanding.appends.max'),
     appenderWaitTimeMinMs: properties.get('raft.server.log.appender.wait-time.min'),
     appenderRetryPauses: parseRetryPauses(properties.get('raft.server.log.appender.retry.policy')),
@@ -151,6 +164,14 @@ function snapshotConfig(properties: RaftProperties): SnapshotConfig {
     creationGap: properties.get('raft.server.snapshot.creation.gap'),
     retentionFileNum: properties.get('raft.server.snapshot.retention.file.num'),
     purgeUptoSnapshotIndex: properties.get('raft.server.log.purge.upto.snapshot.index'),
+    install: {
+      chunksEnabled: properties.get('raft.server.log.appender.install.snapshot.enabled'),
+      chunkSizeMaxBytes: properties.get('raft.server.log.appender.snapshot.chunk.size.max'),
+      requestElementLimit: properties.get(
+        'raft.grpc.server.install_snapshot.request.element-limit',
+      ),
+      requestTimeoutMs: properties.get('raft.grpc.server.install_snapshot.request.timeout'),
+    },
   };
 }
 

@@ -1,5 +1,5 @@
-import { AssertionFailedError, messageOf } from '../common/errors.js';
-import { TimeoutIOException } from '../protocol/exceptions.js';
+import { AssertionFailedError, messageOf, toError } from '../common/errors.js';
+import { RaftIOException, TimeoutIOException } from '../protocol/exceptions.js';
 import { INVALID_INDEX } from '../protocol/term-index.js';
 import type { DivisionParts } from './division-parts.js';
 import type { Updater } from './updater.js';
@@ -19,6 +19,8 @@ export class Snapshots {
   #lastIndex: number;
   #running = false;
   #waiters: Waiter[] = [];
+  /** No snapshot can be taken at the moment. */
+  isRefused: () => boolean = () => false;
 
   constructor(parts: DivisionParts, updater: Updater, lastIndex: number) {
     this.#parts = parts;
@@ -34,6 +36,10 @@ export class Snapshots {
   request(creationGap: number, timeoutMs: number, done: Waiter['done']): void {
     const { config, stateMachine, nowMs } = this.#parts;
     const last = stateMachine.getLatestSnapshot()?.termIndex.index ?? 0;
+    if (this.isRefused()) {
+      done(undefined, new RaftIOException('a snapshot of the leader is being installed'));
+      return;
+    }
     const gap = creationGap > 0 ? creationGap : config.snapshot.creationGap;
     if (stateMachine.lastAppliedTermIndex.index - last < gap) {
       done(last, undefined);
@@ -71,20 +77,30 @@ export class Snapshots {
   #start(): void {
     if (this.#running) return;
     this.#running = true;
-    this.#updater.hold(() => {
-      this.#take().then(
-        () => this.#finish(),
-        (error) => {
-          this.#parts.logger.log('error', `no snapshot: ${messageOf(error)}`, { error });
-          this.#finish();
-        },
-      );
-    });
+    const dropped = (): void => {
+      this.#running = false;
+      this.#failWaiters(new RaftIOException('the state machine failed'));
+    };
+    this.#updater.exclusive(async () => {
+      try {
+        await this.#take();
+      } catch (error) {
+        // The state machine goes on without; whoever waits for it is told (spec: consensus 5.1).
+        this.#parts.logger.log('error', `no snapshot: ${messageOf(error)}`, { error });
+        this.#failWaiters(toError(error));
+      }
+      this.#running = false;
+    }, dropped);
   }
 
-  #finish(): void {
-    this.#running = false;
-    this.#updater.resume();
+  /** A leader's snapshot was installed. */
+  installed(index: number): void {
+    if (index > this.#lastIndex) this.#lastIndex = index;
+  }
+
+  #failWaiters(cause: Error): void {
+    const error = new RaftIOException(`no snapshot was taken: ${cause.message}`, { cause });
+    for (const waiter of this.#waiters.splice(0)) waiter.done(undefined, error);
   }
 
   async #take(): Promise<void> {

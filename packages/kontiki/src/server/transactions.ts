@@ -38,6 +38,11 @@ export class Transactions {
     for (const known of this.#withData.keys()) if (known >= index) this.#withData.delete(known);
   }
 
+  /** Entries up to `index` are never applied: a snapshot covers them (spec: H-26). */
+  skip(index: number): void {
+    for (const known of this.#withData.keys()) if (known <= index) this.#withData.delete(known);
+  }
+
   #find(entry: LogEntry): Transaction | undefined {
     const own = this.#pending.get(entry.term, entry.index);
     if (own !== undefined) return own.transaction;

@@ -155,16 +155,19 @@ test('entries that left the cache are read, and applied once they are there', as
   assert.equal(f.updater.appliedIndex, 3);
 });
 
-test('S-4: a hold waits for applies under way, and nothing starts meanwhile', async () => {
+test('S-4: a job waits for applies under way, and nothing starts meanwhile', async () => {
   const f = new Fixture('ww');
   let finish: (value: undefined) => void = () => undefined;
   f.apply = () => new Promise((resolve) => (finish = resolve));
   f.updater.setCommitIndex(0);
   f.updater.step();
   let held = false;
-  f.updater.hold(() => {
+  let end: () => void = () => undefined;
+  const job = () => {
     held = true;
-  });
+    return new Promise<void>((resolve) => (end = resolve));
+  };
+  f.updater.exclusive(job, () => assert.fail('dropped'));
   f.updater.setCommitIndex(1);
   f.updater.step();
   assert.equal(held, false);
@@ -173,7 +176,44 @@ test('S-4: a hold waits for applies under way, and nothing starts meanwhile', as
   f.updater.step();
   assert.equal(held, true);
   assert.equal(f.calls.includes('apply 1'), false);
-  f.updater.resume();
+  end();
+  await new Promise((resolve) => setImmediate(resolve));
   f.updater.step();
   assert.equal(f.calls.includes('apply 1'), true);
+});
+
+test('applies go on behind a snapshot that an exclusive job loads', async () => {
+  const f = new Fixture('wwww');
+  f.updater.setCommitIndex(0);
+  f.updater.step();
+  f.updater.exclusive(
+    async () => f.updater.reload(2),
+    () => assert.fail('dropped'),
+  );
+  f.updater.step();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(f.updater.appliedIndex, 2);
+  f.updater.setCommitIndex(3);
+  f.updater.step();
+  assert.equal(f.updater.appliedIndex, 3);
+  assert.equal(f.calls.includes('apply 1'), false);
+  assert.throws(() => f.updater.reload(9), { message: /while entries are applied/ });
+});
+
+test('an exclusive job of an updater that failed is dropped', async () => {
+  const f = new Fixture('w');
+  f.apply = () => {
+    throw new Error('broken');
+  };
+  f.updater.setCommitIndex(0);
+  f.updater.step();
+  let dropped = false;
+  f.updater.exclusive(
+    () => assert.fail('run'),
+    () => {
+      dropped = true;
+    },
+  );
+  f.updater.step();
+  assert.equal(dropped, true);
 });

@@ -61,10 +61,10 @@ export class Updater {
   #outstanding = 0;
   #read: LogEntry[] = [];
   #reading = false;
-  #held = false;
+  readonly #jobs: { readonly job: () => Promise<void>; readonly dropped: () => void }[] = [];
+  #jobRuns = false;
   #failed = false;
   readonly #finished: (() => void)[] = [];
-  #whenIdle: (() => void) | undefined;
 
   constructor(log: RaftLog, machine: StateMachine, snapshotIndex: number, hooks: UpdaterHooks) {
     this.#log = log;
@@ -81,23 +81,38 @@ export class Updater {
     return this.#applied;
   }
 
+  get #held(): boolean {
+    return this.#jobRuns || this.#jobs.length > 0;
+  }
+
   setCommitIndex(index: number): void {
     if (index > this.#commitIndex) this.#commitIndex = index;
   }
 
   /**
-   * Stops handing entries over and calls back once no apply is under way (spec: S-4). `resume` goes
-   * on.
+   * Runs `job` while no apply is under way (spec: S-4), one job at a time; applies go on when it
+   * has settled. A job that rejects loses the division. `dropped` is called instead when the
+   * updater has failed.
    */
-  hold(whenIdle: () => void): void {
-    this.#held = true;
-    this.#whenIdle = whenIdle;
+  exclusive(job: () => Promise<void>, dropped: () => void): void {
+    this.#jobs.push({ job, dropped });
     this.#hooks.wake();
   }
 
-  resume(): void {
-    this.#held = false;
-    this.#hooks.wake();
+  /**
+   * The state machine was loaded from a snapshot at `index`: applies go on behind it. Only while an
+   * exclusive job runs (spec: consensus 5.5).
+   */
+  reload(index: number): void {
+    if (!this.#jobRuns || this.#outstanding > 0) {
+      throw new AssertionFailedError('a snapshot is loaded while entries are applied');
+    }
+    this.#called = index;
+    this.#applied = index;
+    this.#told = index;
+    this.#ahead.clear();
+    this.#read = [];
+    this.setCommitIndex(index);
   }
 
   /**
@@ -244,17 +259,33 @@ export class Updater {
 
   #tellIdle(): void {
     if (this.#failed) {
+      for (const { dropped } of this.#jobs.splice(0)) dropped();
       for (const done of this.#finished.splice(0)) done();
       return;
     }
     if (this.#outstanding > 0) return;
-    if (this.#held && this.#whenIdle !== undefined) {
-      const whenIdle = this.#whenIdle;
-      this.#whenIdle = undefined;
-      whenIdle();
-    }
+    if (!this.#jobRuns && !this.#reading) this.#startJob();
     if (this.#held || this.#applied < this.#commitIndex) return;
     for (const done of this.#finished.splice(0)) done();
+  }
+
+  #startJob(): void {
+    const next = this.#jobs.shift();
+    if (next === undefined) return;
+    this.#jobRuns = true;
+    next.job().then(
+      () => this.#jobDone(undefined),
+      (error) => this.#jobDone(toError(error)),
+    );
+  }
+
+  #jobDone(error: Error | undefined): void {
+    this.#jobRuns = false;
+    if (error !== undefined) {
+      this.#failed = true;
+      this.#hooks.failed(error);
+    }
+    this.#hooks.wake();
   }
 }
 

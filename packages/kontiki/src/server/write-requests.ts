@@ -107,8 +107,17 @@ export class WriteRequests {
    * 3.7).
    */
   truncate(index: number): void {
+    this.#forget(this.pending.truncate(index));
+  }
+
+  /** A leader's snapshot covers entries up to `index` that were not applied here (spec: H-26). */
+  skip(index: number): void {
+    this.#forget(this.pending.skip(index));
+  }
+
+  #forget(writes: readonly PendingWrite[]): void {
     const error = this.#notLeader();
-    for (const write of this.pending.truncate(index)) {
+    for (const write of writes) {
       this.#parts.retryCache.fail(write.request.clientId.bytes, write.request.callId, write);
       write.reply(this.#parts.replies.exception(write.request, error));
     }

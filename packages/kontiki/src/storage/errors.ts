@@ -63,6 +63,11 @@ export class RaftLogIOException extends KontikiError {
   readonly code = 'KONTIKI_LOG_IO';
 }
 
+/** A leader sent pieces of a snapshot that do not fit together (spec: storage 11). */
+export class SnapshotTransferError extends KontikiError {
+  readonly code = 'KONTIKI_SNAPSHOT_TRANSFER';
+}
+
 /** State machine data did not become durable in time (spec: storage 8). */
 export class StateMachineDataTimeoutError extends KontikiError {
   readonly code = 'KONTIKI_DATA_SYNC_TIMEOUT';

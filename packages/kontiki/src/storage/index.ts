@@ -16,9 +16,17 @@
  * `RaftLogListener.onFlushed`.
  */
 export * from './errors.js';
+export { type IncomingOptions, IncomingSnapshot } from './incoming-snapshot.js';
 export { type MemoryLogOptions, MemoryRaftLog, openMemoryLog } from './memory-log.js';
 export { type OpenLogOptions, openLog } from './open-log.js';
 export { recordSize } from './segment-format.js';
+export {
+  discardIncoming,
+  incomingDirectory,
+  repairSnapshotSwap,
+  type SwapOptions,
+  swapSnapshot,
+} from './snapshot-swap.js';
 export {
   discoverGroups,
   openStorage,

@@ -2,7 +2,7 @@ import { type KontikiError, toError } from '../common/errors.js';
 import type { Logger } from '../common/logger.js';
 import type { Runtime } from '../common/runtime.js';
 import type { LogEntry } from '../proto/wire/types.js';
-import type { TermIndex } from '../protocol/term-index.js';
+import { INVALID_INDEX, type TermIndex } from '../protocol/term-index.js';
 import type { DataFailure, DataSync } from './data-sync.js';
 import { RaftLogIOException, toStorageError } from './errors.js';
 import type { Segment } from './segment.js';
@@ -26,7 +26,10 @@ type Task =
       readonly generation: number;
       readonly dataWork: DataOutcome;
     }
-  | { readonly kind: 'purge'; readonly segments: readonly Segment[] };
+  | { readonly kind: 'purge'; readonly segments: readonly Segment[] }
+  /** Everything is removed: the log goes on behind a snapshot. */
+  | { readonly kind: 'restart'; readonly segments: readonly Segment[] }
+  | { readonly kind: 'barrier'; readonly done: (failure: Error | undefined) => void };
 
 export interface LogWriterOptions {
   readonly files: SegmentWriter;
@@ -120,6 +123,25 @@ export class LogWriter {
 
   purge(segments: readonly Segment[]): void {
     this.#push({ kind: 'purge', segments });
+  }
+
+  /** Everything in memory is gone, because a snapshot at `snapshotIndex` covers it. */
+  restart(snapshotIndex: number, segments: readonly Segment[]): void {
+    for (const batch of this.#pending) batch.validLastIndex = INVALID_INDEX;
+    this.#flushIndex = Math.max(this.#flushIndex, snapshotIndex);
+    this.#push({ kind: 'restart', segments });
+  }
+
+  /** Resolves when everything that is queued now is done; rejects when the log failed. */
+  settled(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (failure: Error | undefined): void => {
+        if (failure === undefined) resolve();
+        else reject(failedLogError(failure));
+      };
+      if (this.#failure !== undefined) done(this.#failure);
+      else this.#push({ kind: 'barrier', done });
+    });
   }
 
   whenDrained(callback: () => void): void {
@@ -230,6 +252,7 @@ export class LogWriter {
   async #restructure(task: Exclude<Task, { kind: 'write' }>): Promise<void> {
     const { files, listener } = this.#options;
     await this.#syncing;
+    if (task.kind === 'barrier') return task.done(this.#failure);
     if (this.#failure !== undefined) return;
     switch (task.kind) {
       case 'start':
@@ -237,6 +260,9 @@ export class LogWriter {
       case 'finalize':
         return files.finalize(task.segment, task.endIndex);
       case 'purge':
+        return files.purge(task.segments);
+      case 'restart':
+        await files.closeFile();
         return files.purge(task.segments);
       case 'truncate': {
         await files.truncate(task.plan, task.cutName);
@@ -277,7 +303,8 @@ export class LogWriter {
     if (this.#failure !== undefined) return;
     const failure = toStorageError(thrown, action);
     this.#failure = failure;
-    this.#queue.length = 0;
+    const dropped = this.#queue.splice(0);
+    for (const task of dropped) if (task.kind === 'barrier') task.done(failure);
     this.#pending.clear();
     this.#unsynced.length = 0;
     this.#options.logger.log('error', 'the log failed, nothing is written any more', {

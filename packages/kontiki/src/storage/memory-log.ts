@@ -90,6 +90,17 @@ export class MemoryRaftLog implements RaftLog {
     return this.#startIndex;
   }
 
+  installSnapshot(snapshotIndex: number): void {
+    this.purge(snapshotIndex);
+    if (this.#startIndex > snapshotIndex) return;
+    this.#startIndex = snapshotIndex + 1;
+    this.#flushIndex = Math.max(this.#flushIndex, snapshotIndex);
+  }
+
+  async settled(): Promise<void> {
+    // Nothing is on disk.
+  }
+
   termAt(index: number): number | undefined {
     return this.getCached(index)?.term;
   }

@@ -110,6 +110,22 @@ export class SegmentedRaftLog implements RaftLog {
     return this.startIndex;
   }
 
+  installSnapshot(snapshotIndex: number): void {
+    this.#checkUsable();
+    if (this.lastIndex >= snapshotIndex) {
+      this.purge(snapshotIndex, true);
+      return;
+    }
+    const removed = this.#list.clear(snapshotIndex + 1);
+    for (const segment of removed) this.#cache.drop(segment);
+    this.#purgeIndex = Math.max(this.#purgeIndex, snapshotIndex);
+    this.#writer.restart(snapshotIndex, removed);
+  }
+
+  settled(): Promise<void> {
+    return this.#writer.settled();
+  }
+
   termAt(index: number): number | undefined {
     return this.#list.find(index)?.termOf(index);
   }

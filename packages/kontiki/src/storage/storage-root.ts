@@ -14,6 +14,7 @@ import {
 import { joinPath } from './paths.js';
 import { META_FILE, readMetadata, writeMetadata } from './raft-meta.js';
 import { readConfigurationFile, writeConfigurationFile } from './raft-meta-conf.js';
+import { repairSnapshotSwap } from './snapshot-swap.js';
 import type { RaftMetadata, RaftStorage, StartupOption } from './types.js';
 
 const LOCK_FILE = 'in_use.lock';
@@ -152,6 +153,7 @@ export class StorageRoot implements RaftStorage {
       // A process that was killed behind a rename leaves names that a loss of power would take
       // back, and with them a vote.
       await this.#fs.syncDirectory(this.currentDirectory);
+      await repairSnapshotSwap({ storage: this, fs: this.#fs, logger: this.#options.logger });
       this.#metadata = await readMetadata(this.#fs, this.currentDirectory);
       return;
     }

@@ -112,6 +112,15 @@ export interface RaftLog {
    */
   purge(index: number, force?: boolean): number;
 
+  /**
+   * A snapshot at `snapshotIndex` is in place: everything that it covers is removed as `purge`
+   * does, and a log that ends before it goes on behind it. Entries behind it stay (spec: storage
+   * 11, 14.6 to 14.8).
+   */
+  installSnapshot(snapshotIndex: number): void;
+  /** Resolves when everything asked for so far is on disk; rejects when the log failed. */
+  settled(): Promise<void>;
+
   /** Term, kind and size of an entry, or undefined. From memory, never from the disk. */
   termAt(index: number): number | undefined;
   kindAt(index: number): LogEntry['kind'] | undefined;

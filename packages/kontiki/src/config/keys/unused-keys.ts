@@ -64,15 +64,6 @@ const GROUPS: readonly UnusedKeys[] = [
     keys: ['raft.grpc.server.log-message.batch.duration'],
   },
   {
-    reason: 'Snapshots are not sent to followers yet.',
-    keys: [
-      'raft.server.log.appender.snapshot.chunk.size.max',
-      'raft.server.log.appender.install.snapshot.enabled',
-      'raft.grpc.server.install_snapshot.request.element-limit',
-      'raft.grpc.server.install_snapshot.request.timeout',
-    ],
-  },
-  {
     reason:
       'A linearizable read always asks a majority, and waits for the commit index; leases and ' +
       'other read indices are not built yet.',

@@ -9,6 +9,10 @@ import type {
   RaftClientReply,
   RaftClientRequest,
 } from '../../../protocol/requests.js';
+import type {
+  InstallSnapshotReply,
+  InstallSnapshotRequest,
+} from '../../../protocol/server-messages.js';
 import type { TermIndex } from '../../../protocol/term-index.js';
 
 /** Takes the outcome of one client request: exactly one of the two is called, once. */
@@ -33,6 +37,12 @@ export interface AppendSink {
   resume(): void;
 }
 
+/** A reply without its head, which repeats that of the request. */
+export type InstallSnapshotAnswer = Pick<
+  InstallSnapshotReply,
+  'success' | 'term' | 'result' | 'body'
+>;
+
 /** Outcome of a call between servers: an error, or a value. */
 export type Outcome<T> = (error: Error | undefined, value: T | undefined) => void;
 
@@ -51,6 +61,8 @@ export interface RaftServerHandler {
    * (spec: consensus 7.4).
    */
   readIndex(groupId: RaftGroupId, request: RaftClientRequest, done: Outcome<number>): void;
+  /** A piece of a snapshot, or the notice of one (spec: wire-grpc 7.5). */
+  installSnapshot(request: InstallSnapshotRequest, done: Outcome<InstallSnapshotAnswer>): void;
   /** True when this server campaigns (spec: consensus 2.9). */
   startLeaderElection(
     groupId: RaftGroupId,

@@ -29,6 +29,7 @@ import {
   StatusCode,
   type StreamListener,
 } from '../../transport.js';
+import { InstallStream, type InstallStreamListener } from './install-stream.js';
 import { Paths } from './method-paths.js';
 import { errorOfStatus } from './status.js';
 
@@ -147,6 +148,12 @@ export class PeerStubs {
     const channel = kind === 'entries' ? this.#main : this.#heartbeats;
     channel.resetBackoff();
     return new AppendStream(channel, listener);
+  }
+
+  /** For one snapshot, or one notification; on the main connection (spec: wire-grpc 7.4). */
+  openInstallStream(listener: InstallStreamListener): InstallStream {
+    this.#main.resetBackoff();
+    return new InstallStream(this.#main, listener);
   }
 
   /** True when heartbeats have their own connection. */

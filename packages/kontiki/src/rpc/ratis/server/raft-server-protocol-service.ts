@@ -1,5 +1,4 @@
 import { toError } from '../../../common/errors.js';
-import type { Timers } from '../../../common/runtime.js';
 import {
   decodeReadIndexRequest,
   decodeRequestVoteRequest,
@@ -8,34 +7,21 @@ import {
   encodeRequestVoteReply,
   encodeStartLeaderElectionReply,
 } from '../../../proto/convert/index.js';
-import {
-  GroupMismatchException,
-  ServerNotReadyException,
-  UnsupportedOperationException,
-} from '../../../protocol/exceptions.js';
+import { GroupMismatchException, ServerNotReadyException } from '../../../protocol/exceptions.js';
 import { INVALID_INDEX } from '../../../protocol/term-index.js';
-import type {
-  ServerCall,
-  ServerStream,
-  ServiceDefinition,
-  StreamListener,
-} from '../../transport.js';
+import type { ServerCall, ServiceDefinition } from '../../transport.js';
 import { AppendEntriesStream } from './append-entries-stream.js';
 import type { RaftServerHandler } from './handler.js';
+import { InstallSnapshotStream } from './install-snapshot-stream.js';
 import { Paths } from './method-paths.js';
 import { statusOfError } from './status.js';
-
-/** A leader tries a refused snapshot again at once: it is kept waiting (spec: wire-grpc 7.3.4). */
-const SNAPSHOT_REFUSAL_MS = 1000;
 
 /** RaftServerProtocolService (spec: wire-grpc 7). */
 export class RaftServerProtocolService {
   readonly #handler: RaftServerHandler;
-  readonly #timers: Timers;
 
-  constructor(handler: RaftServerHandler, timers: Timers) {
+  constructor(handler: RaftServerHandler) {
     this.#handler = handler;
-    this.#timers = timers;
   }
 
   get definition(): ServiceDefinition {
@@ -47,7 +33,7 @@ export class RaftServerProtocolService {
       },
       streams: {
         [Paths.appendEntries]: (stream) => new AppendEntriesStream(stream, this.#handler),
-        [Paths.installSnapshot]: (stream) => this.#refuseSnapshot(stream),
+        [Paths.installSnapshot]: (stream) => new InstallSnapshotStream(stream, this.#handler),
       },
     };
   }
@@ -86,27 +72,6 @@ export class RaftServerProtocolService {
       if (accepted === undefined) call.fail(statusOfError(error ?? new Error('refused')));
       else call.reply(encodeStartLeaderElectionReply({ ...headOf(request), accepted }));
     });
-  }
-
-  #refuseSnapshot(stream: ServerStream): StreamListener {
-    let over = false;
-    return {
-      onMessage: () => {
-        stream.pause();
-        this.#timers.schedule(
-          SNAPSHOT_REFUSAL_MS,
-          () => {
-            if (over) return;
-            const error = new UnsupportedOperationException('snapshots are not installed yet');
-            stream.end(statusOfError(error));
-          },
-          true,
-        );
-      },
-      onEnd: () => {
-        over = true;
-      },
-    };
   }
 }
 
