@@ -15,11 +15,12 @@ export class FilesStateMachine extends RecordingStateMachine {
   /** Size of the large file. */
   static readonly LARGE_BYTES = 100_000;
   readonly calls: string[] = [];
-  #directory = '';
+  /** Where its snapshots are. */
+  directory = '';
   #latest: SnapshotInfo | undefined;
 
   override async initialize(server: StateMachineServer, storage: RaftStorage): Promise<void> {
-    this.#directory = storage.stateMachineDirectory;
+    this.directory = storage.stateMachineDirectory;
     await super.initialize(server, storage);
     await this.#loadFiles();
   }
@@ -40,7 +41,7 @@ export class FilesStateMachine extends RecordingStateMachine {
 
   override async cleanupOldSnapshots(): Promise<void> {
     for (const { name } of await this.#found()) {
-      const folder = join(this.#directory, name);
+      const folder = join(this.directory, name);
       if (!this.#latest?.files[0]?.path.startsWith(`${folder}/`))
         await rm(folder, { recursive: true });
     }
@@ -48,7 +49,7 @@ export class FilesStateMachine extends RecordingStateMachine {
 
   override async takeSnapshot(): Promise<number> {
     const { term, index } = this.lastAppliedTermIndex;
-    const folder = join(this.#directory, `state.${term}_${index}`);
+    const folder = join(this.directory, `state.${term}_${index}`);
     const texts = this.applied.join(',');
     await mkdir(join(folder, 'more'), { recursive: true });
     await writeFile(join(folder, 'empty'), '');
@@ -62,7 +63,7 @@ export class FilesStateMachine extends RecordingStateMachine {
   }
 
   async #found(): Promise<{ name: string; termIndex: TermIndex }[]> {
-    const names = await readdir(this.#directory).catch(() => []);
+    const names = await readdir(this.directory).catch(() => []);
     return names.flatMap((name) => {
       const match = NAME.exec(name);
       if (match === null) return [];
@@ -74,7 +75,7 @@ export class FilesStateMachine extends RecordingStateMachine {
     const found = await this.#found();
     const newest = found.sort((a, b) => b.termIndex.index - a.termIndex.index)[0];
     if (newest === undefined) return;
-    const folder = join(this.#directory, newest.name);
+    const folder = join(this.directory, newest.name);
     this.#latest = await describe(folder, newest.termIndex);
     const content = (await readFile(join(folder, 'texts'))).toString();
     this.applied.splice(0, this.applied.length, ...content.split(','));

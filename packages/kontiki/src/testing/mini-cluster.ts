@@ -14,7 +14,7 @@ import {
   type RequestType,
 } from '../protocol/requests.js';
 import { MemoryNetwork, MemoryTransport } from '../rpc/memory/index.js';
-import { nodeRuntime } from '../runtime/index.js';
+import { nodeRuntime, type VirtualFileSystem } from '../runtime/index.js';
 import type { Division } from '../server/division.js';
 import { RaftServer } from '../server/raft-server.js';
 import type { StateMachine } from '../statemachine/types.js';
@@ -29,6 +29,8 @@ export interface MiniClusterOptions {
   readonly stateMachine: (serverId: RaftPeerId, groupId: RaftGroupId) => StateMachine;
   readonly options?: RaftOptions;
   readonly logger?: Logger;
+  /** File system of a server, asked at each start. Default: Node's. */
+  readonly fileSystem?: (serverId: RaftPeerId) => VirtualFileSystem | undefined;
 }
 
 /** Short time-outs that still bear a busy machine. */
@@ -101,6 +103,7 @@ export class MiniCluster {
   async startServer(id: RaftPeerId): Promise<RaftServer> {
     const isNew = this.#added.some((peer) => peer.id === id);
     const { stateMachine, logger, options } = this.#options;
+    const fileSystem = this.#options.fileSystem?.(id);
     const transport = new CuttableTransport(this.transport());
     const server = RaftServer.create({
       id,
@@ -109,6 +112,7 @@ export class MiniCluster {
       transport,
       runtime: this.#runtime,
       ...(logger === undefined ? {} : { logger }),
+      ...(fileSystem === undefined ? {} : { fileSystem }),
       options: {
         ...FAST,
         'raft.grpc.server.host': id,
