@@ -4,6 +4,7 @@ import type { TermIndex } from '../protocol/term-index.js';
 import { onDurable } from './follow.js';
 import type { FollowerRecord } from './progress.js';
 import { refuseTruncated } from './reply-order.js';
+import { checkStaging } from './staging.js';
 import type { CoreState } from './state.js';
 import { isPlausibleTerm } from './term-limit.js';
 import type { InstallTicket, SnapshotReplyReceived } from './types.js';
@@ -103,6 +104,7 @@ export function onSnapshotReply(
   if (reply.kind === 'pending') return;
   record.errors = 0;
   record.snapshotAttempted = true;
+  if (!record.caughtUp) checkStaging(s);
 }
 
 /** A follower has the snapshot at `index` (spec: consensus 3.1, 5.4). */
@@ -122,4 +124,5 @@ export function onFollowerInstalled(
   if (index > record.matchIndex) record.matched(index);
   record.resumeAt(record.matchIndex + 1);
   s.wake(record);
+  if (!record.caughtUp) checkStaging(s);
 }
